@@ -9,7 +9,7 @@ pub mod joined;
 #[cfg(all(feature = "rivals", target_os = "linux"))]
 mod monoio;
 #[cfg(feature = "rivals")]
-mod rivals;
+pub mod rivals;
 pub mod runner;
 #[cfg(feature = "rivals")]
 mod task_loop;

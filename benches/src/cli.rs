@@ -7,6 +7,8 @@ use crate::harness::{Measurement, run};
 use crate::measurements::compare::Compare;
 use crate::measurements::micro::Micro;
 use crate::measurements::service::{Service, server};
+use crate::measurements::priority::Priority;
+use crate::measurements::tail::Tail;
 
 /// Measures clockworker against tokio's LocalSet.
 #[derive(Debug, Parser)]
@@ -33,6 +35,10 @@ pub enum Command {
         /// How it is made, as JSON
         setup: String,
     },
+    /// Foreground tasks beside background work, by shares and by requests
+    Priority(Priority),
+    /// Response times by the order of work, and the load at which short jobs still are fast
+    Tail(Tail),
 }
 
 impl Command {
@@ -54,6 +60,8 @@ impl Command {
             Command::Compare(_) | Command::ServiceServer { .. } => None,
             Command::Micro(micro) => Some(micro),
             Command::Service(service) => Some(service),
+            Command::Priority(priority) => Some(priority),
+            Command::Tail(tail) => Some(tail),
         }
     }
 }

@@ -3,3 +3,5 @@
 pub mod compare;
 pub mod micro;
 pub mod service;
+pub mod priority;
+pub mod tail;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clockworker::schedulers::Scheduler;
-use clockworker::{Executor, JoinError, JoinHandle, Queue, TaskBuilder};
+use clockworker::{Executor, JoinError, JoinHandle, ManualClock, Queue, TaskBuilder};
 
 use super::Contender;
 
@@ -58,6 +58,11 @@ impl OneQueue {
 
     pub fn under<S: Scheduler + Default + 'static>() -> Self {
         Clockworker { executor: executor_under::<S>(), lanes: DefaultQueue }
+    }
+
+    pub fn on_clock(scheduler: impl Scheduler + 'static, clock: ManualClock) -> Self {
+        let builder = Executor::builder().scheduler(scheduler).clock(clock);
+        Clockworker { executor: builder.build().expect("the defaults are valid"), lanes: DefaultQueue }
     }
 }
 

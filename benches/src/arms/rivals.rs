@@ -14,30 +14,37 @@ use futures_util::task::LocalSpawnExt;
 use super::Contender;
 use super::runner::Runner;
 
-/// Clockworker 0.2.6, as published on crates.io, with one queue and its defaults.
-pub(super) struct Published {
-    executor: Rc<published::Executor<Only>>,
-    queue: published::QueueHandle<Only>,
+/// Clockworker 0.2.6, as published on crates.io, with its defaults. A lane is the queue of its number, counted round.
+pub struct Published {
+    executor: Rc<published::Executor<usize>>,
+    queues: Vec<published::QueueHandle<usize>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Only;
-
 impl Default for Published {
+    /// With one queue.
     fn default() -> Self {
-        let executor =
-            published::ExecutorBuilder::new().with_queue(Only, 1).build().expect("one queue is valid");
-        let queue = executor.queue(Only).unwrap_or_else(|_| unreachable!("it was just made"));
-        Published { executor, queue }
+        Published::with_shares([1])
+    }
+}
+
+impl Published {
+    /// With a queue for each share.
+    pub fn with_shares<const QUEUES: usize>(shares: [u64; QUEUES]) -> Self {
+        let builder = published::ExecutorBuilder::new();
+        let shares = shares.into_iter().enumerate();
+        let builder = shares.fold(builder, |builder, (queue, share)| builder.with_queue(queue, share));
+        let executor = builder.build().expect("the shares are valid");
+        let handle = |queue| executor.queue(queue).unwrap_or_else(|_| unreachable!("it was just made"));
+        Published { queues: (0..QUEUES).map(handle).collect(), executor }
     }
 }
 
 impl Contender for Published {
-    type Handle = published::JoinHandle<(), Only>;
+    type Handle = published::JoinHandle<(), usize>;
     type Lost = published::JoinError;
 
-    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
-        self.queue.spawn(task)
+    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
+        self.queues[lane % self.queues.len()].spawn(task)
     }
 
     fn abort(handle: Self::Handle) {

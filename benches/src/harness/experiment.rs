@@ -92,6 +92,8 @@ pub struct Sampling {
     arms: Vec<String>,
     rounds: u32,
     processes: Processes,
+    side: Side,
+    base: fn(&str) -> usize,
     take: Take,
 }
 
@@ -103,7 +105,8 @@ impl Sampling {
         take: impl FnMut(&Window) -> Result<Sample> + 'static,
     ) -> Self {
         let (title, take) = (title.into(), Box::new(take));
-        Sampling { part, title, arms, rounds: DEFAULT_ROUNDS, processes: Processes::This, take }
+        let (rounds, processes, side) = (DEFAULT_ROUNDS, Processes::This, Side::Measured);
+        Sampling { part, title, arms, rounds, processes, side, base: |_figure| 0, take }
     }
 
     pub fn rounds(self, rounds: u32) -> Self {
@@ -112,6 +115,15 @@ impl Sampling {
 
     pub fn processes(self, processes: Processes) -> Self {
         Sampling { processes, ..self }
+    }
+
+    pub fn side(self, side: Side) -> Self {
+        Sampling { side, ..self }
+    }
+
+    /// Says which arm a figure is compared with, by its place.
+    pub fn base(self, base: fn(&str) -> usize) -> Self {
+        Sampling { base, ..self }
     }
 }
 
@@ -134,6 +146,14 @@ impl Experiment for Sampling {
 
     fn processes(&self) -> Processes {
         self.processes
+    }
+
+    fn side(&self) -> Side {
+        self.side
+    }
+
+    fn base(&self, figure: &str) -> usize {
+        (self.base)(figure)
     }
 
     fn sample(&mut self, window: &Window) -> Result<Sample> {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::comparison::{Comparison, Figure, Ratio};
 use super::numbers;
+use super::sign_test;
 
 /// Rows by columns. The first column names the rows.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +53,17 @@ impl Table {
     /// Adds a column of the values of a figure.
     pub fn values(self, heading: impl Into<String>, found: &Comparison, figure: &str, unit: Unit) -> Self {
         self.add(heading, found, figure, |figure| Cell::Value(figure.value, unit))
+    }
+
+    /// Adds a column of the medians of a figure's samples, each with its interval, and without a unit.
+    pub fn medians(self, heading: impl Into<String>, found: &Comparison, figure: &str) -> Self {
+        self.add(heading, found, figure, |figure| {
+            let median = sign_test::median(&figure.samples);
+            Cell::Text(match sign_test::interval(&figure.samples) {
+                Some([low, high]) => format!("{median} ({low}–{high})"),
+                None => format!("{median} ({} rounds: no interval)", figure.samples.len()),
+            })
+        })
     }
 
     fn add(
@@ -239,6 +251,16 @@ mod tests {
 | equal | 1.00 (0.98–1.01) undecided | – |
 ";
         assert_eq!(table().markdown(), wanted);
+    }
+
+    #[test]
+    fn a_median_has_the_interval_of_its_samples() {
+        let cell = |samples: &[f64]| {
+            let found = comparison([("ours", Figure { samples: samples.to_vec(), ..figure(0.0, None) })]);
+            Table::new("t").medians("load", &found, "time").rows[0].cells.clone()
+        };
+        assert_eq!(cell(&[70.0, 72.0, 75.0, 71.0, 73.0, 74.0]), [Cell::Text("72.5 (70–75)".to_owned())]);
+        assert_eq!(cell(&[70.0, 72.0]), [Cell::Text("71 (2 rounds: no interval)".to_owned())]);
     }
 
     #[test]

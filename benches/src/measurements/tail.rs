@@ -1,148 +1,227 @@
 //! The command `tail`: what the order of work does to response times when jobs differ in size.
 //!
-//! Jobs arrive open-loop, at random times drawn beforehand, and are served in pieces of 25 µs, each a poll, by the order
-//! of the executor under test. The same schedule goes to every arm of a *round*, in balanced order; the next round has
-//! another schedule.
+//! Jobs arrive in an open loop, as a Poisson process that is drawn beforehand, and are served in pieces, each a poll, in the order
+//! of the executor under test. All arms of a round get the same schedule; the next round has another. How jobs come to an executor
+//! without a second thread, and without one arm noticing them sooner than another, is told in [`server`].
 //!
 //! - *Response time*: intended arrival until the end of the last piece.
 //! - *Slowdown*: response time over size. 1 is a job that had the thread for itself.
-//! - *Size class*: a decade of sizes. What becomes of the largest shows whether favouring small jobs starves them.
+//! - *Small* jobs are below 100 µs, *large* ones from 1 ms. What becomes of these shows whether favouring small jobs starves them.
 //!
-//! Arms and the [simulator](clockworker_schedulers::simulate) are compared by the mean response: the simulator is given
-//! the round's schedule, and for each piece the overhead that the round itself had.
+//! Jobs do no work: [a clock](crate::workload::clock) is moved on by it, and by the time that the executor really takes. So rounds
+//! of seconds take a moment, and other programs on the machine change little. A reader must not conclude from this what caches,
+//! which real work would fill, do to an executor; nor how often it stops for more than 20 µs; nor what its readings of the clock
+//! cost, which here are of a number in memory. Instead each piece is charged one reading of the system's clock, in every arm, also
+//! in LocalSet, which would need none.
 //!
-//! How jobs come to an executor without a second thread, and without one arm noticing them sooner than another, is told
-//! in `tail/server.rs`.
+//! Each arm is compared with the [simulator](clockworker_schedulers::simulate) by the mean response: that is given the round's
+//! schedule, and for each piece the overhead that the round itself had.
+//!
+//! The part [`slowdown_50`](slowdown) has the highest load at which short jobs are not slowed down too much.
 
-pub(super) mod arm;
-mod chapter;
-pub mod options;
 pub mod schedule;
-pub(super) mod served;
-mod server;
+pub mod server;
+pub mod slowdown;
 
-use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use anyhow::Result;
+use clap::{Args, value_parser};
+use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
+use clockworker_schedulers::simulate::{Policy, Queue, Service, Simulation};
 
-use crate::failure::Failure;
-use crate::harness::{Cell, Measurement, Pinning, Plan, Report, Rounds, Sample, Sampling, Window, arms};
-use crate::measurements::Keyed;
-use crate::page::Chapter;
-use crate::stats::{self, Bar, Conclusion, Interval};
+use crate::harness::{
+    Comparison, Distribution, Experiment, Measurement, Options, Pinning, Sample, Sampling, Table, Unit,
+    Window,
+};
+use schedule::{Jobs, Schedule};
+use server::{Order, Served, Work};
 
-use arm::ARMS;
-use options::Options;
-use schedule::{Schedule, Service};
-use served::{Waits, class_name};
+#[derive(Args, Debug)]
+pub struct Tail {
+    #[command(flatten)]
+    pub options: Options,
 
-pub(crate) struct Tail;
-
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Shape {
-    pub service: Service,
-    pub distribution: String,
-    pub load_percent: u32,
-    pub window_s: f64,
-    pub piece_us: u32,
+    /// Jobs of each load that `slowdown_50` tries [default: 400,000 of the first shape, 50,000 of the second]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1_000..=50_000_000))]
+    pub jobs: Option<u32>,
 }
 
-const BARRED_ARMS: [&str; 2] = ["las", "qlas"];
-const BARRED: (Service, u32) = (Service::Pareto, 90);
+const PART: &str = "order";
+
+const PIECE: Duration = Duration::from_micros(25);
+
+/// For how long jobs arrive in a round.
+const WINDOW: Duration = Duration::from_secs(3);
+const QUICK_WINDOW: Duration = Duration::from_millis(40);
+
+const ROUNDS: u32 = 12;
+
+/// In percent.
+const LOADS: [u32; 2] = [70, 90];
+
+/// The arms, with the name that the simulator has for their order. LocalSet's tasks take turns, as RunnableFifo's do.
+const ARMS: [(&str, &str, Order); 6] = [
+    ("LocalSet", "fifo", |work| work.on_local_set()),
+    ("Clockworker, RunnableFifo", "fifo", |work| work.under(RunnableFifo::default())),
+    ("Clockworker, ArrivalFifo", "arrival", |work| work.under(ArrivalFifo::default())),
+    ("Clockworker, LAS", "las", |work| work.under(Las::default())),
+    ("Clockworker, QLAS", "qlas", |work| work.under(Qlas::default())),
+    ("Clockworker, SERPT", "serpt", |work| work.under(Serpt::default())),
+];
 
 const RESPONSE: &str = "response_ns";
-const SLOWDOWN: &str = "slowdown";
-/// Jobs that had not ended when their window was over, a round. All have in the end.
-const UNFINISHED: &str = "unfinished";
+/// Slowdowns, by the sizes of jobs in nanoseconds.
+const SIZES: [(&str, Range<u64>); 3] = [
+    ("slowdown", 0..u64::MAX),
+    ("slowdown_of_small", 0..100_000),
+    ("slowdown_of_large", 1_000_000..u64::MAX),
+];
 /// The mean response over that of the simulator with the same schedule and the round's own overhead.
-const SIMULATED_RATIO: &str = "mean_by_simulated";
+const SIMULATED: &str = "mean_by_simulated";
 /// Time that was neither work nor idle, for each piece served.
 const OVERHEAD: &str = "overhead_ns_per_poll";
-/// Wall time over CPU time: 1 where no other program had the core.
-const STRETCH: &str = "stretch";
-/// What stands between a figure's name and the sizes it is for.
-const OF: &str = " of ";
+
+/// All have a mean of 60 to 66 µs.
+fn services() -> [(&'static str, Service); 3] {
+    let bimodal = Service::bimodal(10_000, 10_000_000, 0.005);
+    let pareto = Service::bounded_pareto(1.1, 10_000, 100_000_000);
+    [
+        ("exponential, mean 60 µs", Service::exponential(60_000.0)),
+        ("99.5 % 10 µs, 0.5 % 10 ms", bimodal),
+        ("Pareto, α = 1.1, 10 µs to 100 ms", pareto),
+    ]
+    .map(|(title, service)| (title, service.expect("these are distributions")))
+}
 
 impl Measurement for Tail {
-    type Options = Options;
-    type Shape = Shape;
-
-    const NAME: &'static str = "tail";
-    const SCHEMA: &'static str = "clockworker-tail";
-    const QUESTION: &'static str = "What does the order of work do to the slowest jobs, short and long?";
-    const CHAPTER: fn(&Report<Self>) -> Chapter = chapter::of;
-    const ARGUMENTS: &'static [&'static str] = &["tail", "--grid"];
-
-    fn plan(options: &Options, _pinning: &Pinning) -> Result<Plan<Shape>, Failure> {
-        let loads = options.cells().into_iter().zip(0..);
-        let load = |((service, percent), part)| Box::new(load(service, percent, part, options)) as _;
-        Ok(loads.map(load).collect())
+    fn name(&self) -> &'static str {
+        "tail"
     }
 
-    fn bars(options: &Options, cells: &[Cell<Shape>]) -> Vec<Conclusion> {
-        let pairs = cells.iter().flat_map(|cell| BARRED_ARMS.map(|arm| (cell, arm)));
-        pairs.flat_map(|(cell, arm)| bars_of(cell, arm, options.common.seed)).flatten().collect()
+    fn question(&self) -> &'static str {
+        "What does the order of work do to the slowest jobs, short and long?"
+    }
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn experiments(&self, _pinning: &Pinning) -> Result<Vec<Box<dyn Experiment>>> {
+        let Options { seed, quick, .. } = self.options;
+        let window = if quick { QUICK_WINDOW } else { WINDOW };
+        let loads = services().into_iter().flat_map(|service| LOADS.map(|load| (service.clone(), load)));
+        let orders = (0..).zip(loads).map(move |(number, (service, load))| {
+            let experiment = order(service, load, window, seed, number);
+            Box::new(experiment) as Box<dyn Experiment>
+        });
+        let jobs = self.jobs.map(|jobs| jobs as usize);
+        let slowdowns = slowdown::experiments(seed, quick, jobs).into_iter().map(|one| Box::new(one) as _);
+        Ok(orders.chain(slowdowns).collect())
+    }
+
+    fn tables(&self, found: &[Comparison]) -> Vec<Table> {
+        let orders = found.iter().filter(|found| found.part == PART);
+        orders.map(table).chain(slowdown::tables(found)).collect()
     }
 }
 
-fn bars_of(cell: &Cell<Shape>, key: &str, seed: u64) -> Option<impl Iterator<Item = Conclusion> + use<>> {
-    let arm = cell.arm(key)?;
-    let barred = (cell.shape.service, cell.shape.load_percent) == BARRED;
-    let named = |what, of| format!("{}: {what}, {} ÷ {of}", cell.title, arm.title);
-    let slowdown = cell.conclude(
-        key,
-        "slowdown.p99",
-        named("p99 slowdown", "LocalSet"),
-        barred.then_some(Bar::AtMost(0.3)),
-    );
-    let simulated = stats::estimated_by_seed(arm.samples(SIMULATED_RATIO), seed).map(|value| {
-        let (named, bar) = (named("mean response", "simulator"), Bar::Within(0.9, 1.1));
-        Conclusion::new(named, value, Interval::Confidence95, barred.then_some(bar))
-    });
-    Some(slowdown.into_iter().chain(simulated))
-}
-
-/// A service time and a utilisation, and how they are measured.
-fn load(service: Service, load_percent: u32, part: u64, options: &Options) -> Sampling<Shape> {
-    let (window, piece, seed) = (options.window(), options.piece(), options.common.seed);
-    let shape = Shape {
-        service,
-        distribution: service.distribution().to_string(),
-        load_percent,
-        window_s: window.as_secs_f64(),
-        piece_us: options.piece,
+/// Jobs of such sizes at a utilisation in percent.
+fn order(
+    (title, service): (&str, Service),
+    percent: u32,
+    window: Duration,
+    seed: u64,
+    number: u64,
+) -> Sampling {
+    let load = f64::from(percent) / 100.0;
+    let count = (window.as_nanos() as f64 * load / service.mean_ns()).ceil() as usize;
+    let take = move |window: &Window| {
+        let jobs = Jobs::draw(&service, count, seed, number << 32 | u64::from(window.round));
+        let (schedule, (_, policy, serve)) = (Rc::new(jobs.at_load(load)), ARMS[window.arm]);
+        let served =
+            serve(Work { schedule: schedule.clone(), piece: PIECE, give_up: Box::new(|_, _| false) });
+        Ok(sample(&schedule, &served, policy))
     };
-    let title = format!("{} at {load_percent} %", service.key());
-    let named = ARMS.iter().map(|arm| (arm.key.to_owned(), arm.title.to_owned()));
-    let cell = Cell::new(title, shape, arms(named));
-    let rounds = Rounds { usual: if options.grid { 3 } else { 20 }, limit: None, warms_up: false };
-    let sample = move |&Window { arm, round, .. }: &Window| {
-        let (arm, load) = (&ARMS[arm], f64::from(load_percent) / 100.0);
-        let schedule = Rc::new(Schedule::draw(service, load, window, seed, part << 32 | round));
-        let served = (arm.serve)(&schedule, piece);
-        let (all, by_class) = served.waits();
-        let simulated_ns = arm.simulated_ns(&schedule, piece, served.overhead_ns_per_poll());
-        let sample = Sample::default()
-            .with_rate(SIMULATED_RATIO, all.response.mean(), simulated_ns)
-            .with_number(OVERHEAD, served.overhead_ns_per_poll())
-            .with_number("late_max_ns", served.late_max_ns() as f64)
-            .with_number(STRETCH, served.stretch());
-        let by_class =
-            by_class.into_iter().map(|(class, waits)| (format!("{OF}{}", class_name(class)), waits));
-        Ok(by_class.fold(with_waits(sample, ("", all)), with_waits))
+    let titles = ARMS.map(|(title, ..)| title.to_owned()).to_vec();
+    Sampling::new(PART, format!("{title}, at {percent} %"), titles, take).rounds(ROUNDS)
+}
+
+fn sample(schedule: &Schedule, served: &Served, policy: &str) -> Sample {
+    let ends = schedule.jobs.iter().zip(&served.ends_ns);
+    let responses = ends.map(|(job, end_ns)| (job.service_ns, end_ns - job.at_ns));
+    let response = Distribution::of_nanos(responses.clone().map(|(_, response_ns)| Some(response_ns)));
+    let slowdown = |sizes: Range<u64>| {
+        let mut slowdown = Distribution::in_units_of(0.001);
+        let of_size = responses.clone().filter(|(size_ns, _)| sizes.contains(size_ns));
+        of_size.for_each(|(size_ns, response_ns)| slowdown.add(response_ns as f64 / size_ns as f64));
+        slowdown
     };
-    Sampling::new(vec![cell], rounds, sample).taking(window).comparing(is_of_all)
+    let overhead_ns = served.overhead.as_nanos() as f64 / served.polls.max(1) as f64;
+    let sample = Sample::default()
+        .rate(SIMULATED, response.mean(), simulated_ns(schedule, policy, overhead_ns))
+        .number(OVERHEAD, overhead_ns)
+        .distribution(RESPONSE, response);
+    SIZES
+        .into_iter()
+        .map(|(key, sizes)| (key, slowdown(sizes)))
+        .filter(|(_, slowdown)| slowdown.count() > 0)
+        .fold(sample, |sample, (key, slowdown)| sample.distribution(key, slowdown))
 }
 
-/// Whether a figure is of all jobs, and not of some sizes or of the arm alone.
-fn is_of_all(figure: &str) -> bool {
-    figure.split_once('.').is_some_and(|(of, _)| [RESPONSE, SLOWDOWN].contains(&of))
+/// The mean response that the simulator has, where each piece takes such an overhead besides.
+fn simulated_ns(schedule: &Schedule, policy: &str, overhead_ns: f64) -> f64 {
+    let policy = Policy::named(policy).expect("the simulator has every order of work").make();
+    let queue = Queue::new("jobs", policy).quantum_ns(PIECE.as_nanos() as u64);
+    let simulation = Simulation::new([queue]).overhead_ns(overhead_ns.round() as u64);
+    let mut sum = 0.0;
+    simulation
+        .run(schedule.jobs.iter().copied(), |done| sum += done.response_ns() as f64)
+        .expect("schedules are in order, and there is one queue");
+    sum / schedule.jobs.len().max(1) as f64
 }
 
-fn with_waits(sample: Sample, (sizes, waits): (impl fmt::Display, Waits)) -> Sample {
-    sample
-        .with_values(format!("{RESPONSE}{sizes}"), waits.response)
-        .with_values(format!("{SLOWDOWN}{sizes}"), waits.slowdown)
-        .with_number(format!("{UNFINISHED}{sizes}"), waits.unfinished as f64)
+fn table(found: &Comparison) -> Table {
+    Table::new(format!("Jobs of sizes {}", found.title))
+        .column("mean response", found, "response_ns.mean", Unit::Nanos)
+        .column("p99 slowdown", found, "slowdown.p99", Unit::Number)
+        .column("p99.9 slowdown", found, "slowdown.p999", Unit::Number)
+        .column("of small: p99", found, "slowdown_of_small.p99", Unit::Number)
+        .column("of large: p99", found, "slowdown_of_large.p99", Unit::Number)
+        .values("mean ÷ simulator's", found, SIMULATED, Unit::Number)
+        .values("overhead of a poll", found, OVERHEAD, Unit::Nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schedule::job;
+
+    fn schedule() -> Schedule {
+        Schedule { jobs: vec![job(0, 50_000), job(1_000, 10_000)], length_ns: 60_000 }
+    }
+
+    #[test]
+    fn the_simulated_order_is_the_arms() {
+        for policy in ["fifo", "arrival", "las", "qlas"] {
+            let ends = if policy == "arrival" { [50_000, 59_000] } else { [60_000, 34_000] };
+            let mean = f64::from(ends[0] + ends[1]) / 2.0;
+            assert_eq!(simulated_ns(&schedule(), policy, 0.0), mean, "{policy}");
+        }
+        // Each piece is charged the overhead: the long job ends three pieces after the start, the short one two.
+        let las = |overhead_ns| simulated_ns(&schedule(), "las", overhead_ns);
+        assert_eq!(las(100.0) - las(0.0), (300.0 + 200.0) / 2.0);
+        assert!(services().iter().all(|(_, service)| (59_900.0..66_500.0).contains(&service.mean_ns())));
+    }
+
+    #[test]
+    fn responses_count_from_the_intended_arrival() {
+        let served =
+            Served { ends_ns: vec![60_000, 36_000], polls: 3, overhead: Duration::ZERO, gave_up: false };
+        let figures = sample(&schedule(), &served, "fifo").figures();
+        assert_eq!((figures["response_ns.max"], figures["response_ns.mean"]), (60_000.0, 47_500.0));
+        assert_eq!((figures["slowdown.max"], figures["slowdown_of_small.max"]), (3.5, 3.5));
+    }
 }

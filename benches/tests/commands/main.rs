@@ -1,6 +1,8 @@
 //! The program from outside: runs it, and looks at what it says and writes.
 
 mod micro;
+mod priority;
 mod run;
 mod service;
 mod support;
+mod tail;

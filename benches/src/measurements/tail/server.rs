@@ -1,59 +1,92 @@
-//! Jobs on the thread of the executor under test: admitted as they become due, served in pieces, their times written down.
+//! Jobs on an executor: admitted as they become due, served in pieces, each a poll.
 //!
-//! There is no second thread. A job admits, at the end of its poll, what has become due during it; while
-//! there is no job the root future waits at the clock for the next. So a job stands in the executor's queue at the first
-//! end of a poll after its arrival, in every arm, and no executor has to notice arrivals by itself. That is kind to
-//! LocalSet: a task of its that another thread wakes may wait for 31 polls, and its root future for 61.
-//!
-//! And so there need be no other clock than the thread's CPU time. The thread never sleeps, so where no other program takes
-//! the core away that is the time on the wall; where one does, neither arrivals nor pieces go on meanwhile, and the policies
-//! are compared all the same. What was taken is reported.
+//! There is no second thread. A job admits, at the end of its poll, what has become due during it; while there is no job the
+//! root future waits at the clock for the next. So a job stands in the executor's queue at the first end of a poll after its
+//! arrival, in every arm, and no executor has to notice arrivals by itself. That is kind to LocalSet: a task of its that another
+//! thread wakes may wait for 31 polls, and its root future for 61.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use clockworker::ManualClock;
+use clockworker::schedulers::Scheduler;
 use clockworker_schedulers::simulate::Job;
 use tokio::sync::Notify;
 
 use super::schedule::Schedule;
-use super::served::{Served, Times};
 use crate::arms::Contender;
-use crate::stopwatch::Stopwatch;
+use crate::arms::clockworker::OneQueue;
+use crate::arms::tokio::{Baseline, host};
+use crate::workload::clock::Clock;
 use crate::workload::self_waking::SelfWaking;
-use crate::workload::spin::{burn_until, cpu_time};
 
-/// Serves `schedule` in pieces of at most `piece`, from now on until the last job has ended. A job's lane is its group's number.
-///
-/// Must run inside [`Contender::run_until`].
-pub(super) async fn serve<C: Contender>(
-    contender: &Rc<C>,
-    schedule: &Rc<Schedule>,
-    piece: Duration,
-) -> Served {
-    let watch = Stopwatch::start();
+/// What became of a schedule.
+#[derive(Debug)]
+pub struct Served {
+    /// When each job ended, in order of arrival; 0 of those that were given up.
+    pub ends_ns: Vec<u64>,
+    pub polls: u64,
+    /// Time that was neither work nor idle: what the executor, its host and the admission of jobs took.
+    pub overhead: Duration,
+    pub gave_up: bool,
+}
+
+/// Whether to give up, when a job has ended at that time.
+pub type GiveUp = Box<dyn Fn(&Job, u64) -> bool>;
+
+/// What is to be served, in pieces of such a length.
+pub struct Work {
+    pub schedule: Rc<Schedule>,
+    pub piece: Duration,
+    pub give_up: GiveUp,
+}
+
+/// Serves work on a fresh executor, until the last job has ended.
+pub type Order = fn(Work) -> Served;
+
+impl Work {
+    pub fn on_local_set(self) -> Served {
+        self.inside(Baseline::default(), ManualClock::new())
+    }
+
+    /// On clockworker.
+    pub fn under(self, policy: impl Scheduler + 'static) -> Served {
+        let clock = ManualClock::new();
+        self.inside(OneQueue::on_clock(policy, clock.clone()), clock)
+    }
+
+    fn inside(self, contender: impl Contender, clock: ManualClock) -> Served {
+        let contender = Rc::new(contender);
+        host().block_on(contender.run_until(serve(&contender, self, clock)))
+    }
+}
+
+async fn serve<C: Contender>(contender: &Rc<C>, work: Work, clock: ManualClock) -> Served {
+    let Work { schedule, piece, give_up } = work;
     let server = Rc::new(Server {
         contender: contender.clone(),
-        schedule: schedule.clone(),
         piece_ns: piece.as_nanos() as u64,
-        start: cpu_time(),
-        times: vec![Cell::default(); schedule.jobs.len()],
+        give_up,
+        gave_up: Cell::new(false),
+        ends_ns: vec![Cell::new(0); schedule.jobs.len()],
+        schedule,
         admitted: Cell::new(0),
         inside: Cell::new(0),
         emptied: Notify::new(),
         polls: Cell::new(0),
-        idle: Cell::new(Duration::ZERO),
+        clock: Clock::start(clock),
     });
     while let Some(next) = server.next() {
-        server.wait_for(next);
+        let now = server.clock.wait_until(Duration::from_nanos(next.at_ns));
+        server.admit(now);
         server.emptied.notified().await;
     }
     Served {
-        schedule: schedule.clone(),
-        times: server.times.iter().map(Cell::get).collect(),
+        ends_ns: server.ends_ns.iter().map(Cell::get).collect(),
         polls: server.polls.get(),
-        idle_ns: server.idle.get().as_nanos() as u64,
-        wall_ns: watch.elapsed().as_nanos() as u64,
+        overhead: server.clock.real(),
+        gave_up: server.gave_up.get(),
     }
 }
 
@@ -61,32 +94,26 @@ struct Server<C> {
     contender: Rc<C>,
     schedule: Rc<Schedule>,
     piece_ns: u64,
-    start: Duration,
-    times: Vec<Cell<Times>>,
+    give_up: GiveUp,
+    gave_up: Cell<bool>,
+    ends_ns: Vec<Cell<u64>>,
     admitted: Cell<usize>,
+    /// Jobs that have been admitted and have not ended.
     inside: Cell<usize>,
     emptied: Notify,
     polls: Cell<u64>,
-    idle: Cell<Duration>,
+    clock: Clock,
 }
 
 impl<C: Contender> Server<C> {
     fn next(&self) -> Option<Job> {
-        self.schedule.jobs.get(self.admitted.get()).copied()
-    }
-
-    fn wait_for(self: &Rc<Self>, next: Job) {
-        let (from, due) = (cpu_time(), self.start + Duration::from_nanos(next.at_ns));
-        let there = burn_until(due);
-        self.idle.set(self.idle.get() + due.saturating_sub(from));
-        self.admit(there);
+        self.schedule.jobs.get(self.admitted.get()).copied().filter(|_| !self.gave_up.get())
     }
 
     fn admit(self: &Rc<Self>, now: Duration) {
-        let now_ns = self.since_start(now);
+        let now_ns = now.as_nanos() as u64;
         while let Some(job) = self.next().filter(|job| job.at_ns <= now_ns) {
             let number = self.admitted.get();
-            self.times[number].set(Times { admitted_ns: now_ns, completed_ns: 0 });
             self.admitted.set(number + 1);
             self.inside.set(self.inside.get() + 1);
             let lane = job.group.unwrap_or(0) as usize;
@@ -94,33 +121,80 @@ impl<C: Contender> Server<C> {
         }
     }
 
-    async fn work(self: Rc<Self>, number: usize, size_ns: u64) {
-        let mut left_ns = size_ns;
-        loop {
+    async fn work(self: Rc<Self>, number: usize, mut left_ns: u64) {
+        while !self.gave_up.get() {
             let piece_ns = left_ns.min(self.piece_ns);
-            let end = burn_until(cpu_time() + Duration::from_nanos(piece_ns));
+            let now = self.clock.spend(Duration::from_nanos(piece_ns));
             self.polls.set(self.polls.get() + 1);
             left_ns -= piece_ns;
             if left_ns == 0 {
-                self.complete(number, end);
-                return;
+                self.complete(number, now.as_nanos() as u64);
+                self.admit(now);
+                break;
             }
-            self.admit(end);
+            self.admit(now);
             SelfWaking::new(1).await;
         }
-    }
-
-    fn complete(self: &Rc<Self>, number: usize, end: Duration) {
-        let times = &self.times[number];
-        times.set(Times { completed_ns: self.since_start(end), ..times.get() });
         self.inside.set(self.inside.get() - 1);
-        self.admit(end);
         if self.inside.get() == 0 {
             self.emptied.notify_one();
         }
     }
 
-    fn since_start(&self, moment: Duration) -> u64 {
-        (moment - self.start).as_nanos() as u64
+    fn complete(&self, number: usize, end_ns: u64) {
+        self.ends_ns[number].set(end_ns);
+        if (self.give_up)(&self.schedule.jobs[number], end_ns) {
+            self.gave_up.set(true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measurements::tail::ARMS;
+    use crate::measurements::tail::schedule::job;
+    use crate::measurements::tail::slowdown::ORDERS;
+
+    fn work(schedule: &Rc<Schedule>, gives_up: bool) -> Work {
+        let (schedule, give_up) = (schedule.clone(), Box::new(move |_: &Job, _| gives_up));
+        Work { schedule, piece: Duration::from_micros(25), give_up }
+    }
+
+    fn orders() -> impl Iterator<Item = (&'static str, Order)> {
+        ARMS.into_iter().map(|(title, _, order)| (title, order)).chain(ORDERS)
+    }
+
+    fn schedule(jobs: &[(u64, u64)], length_ns: u64) -> Rc<Schedule> {
+        let jobs = jobs.iter().map(|&(at_ns, size_ns)| job(at_ns, size_ns)).collect();
+        Rc::new(Schedule { jobs, length_ns })
+    }
+
+    #[test]
+    fn every_job_is_served_by_every_arm() {
+        let schedule =
+            schedule(&[(0, 100_000), (10_000, 25_000), (10_000, 1), (5_000_000, 25_001)], 6_000_000);
+        for (title, order) in orders() {
+            let served = order(work(&schedule, false));
+            assert_eq!((served.polls, served.gave_up), (4 + 1 + 1 + 2, false), "{title}");
+            let jobs = schedule.jobs.iter().zip(&served.ends_ns);
+            jobs.for_each(|(job, &end_ns)| assert!(end_ns >= job.at_ns + job.service_ns, "{title}"));
+            // The others came in when its first piece ended.
+            let first_is_last = served.ends_ns[0] > served.ends_ns[2];
+            assert_eq!(first_is_last, !title.ends_with("ArrivalFifo"), "{title}: {:?}", served.ends_ns);
+            // Between the two there was nothing to do.
+            assert!(served.overhead < Duration::from_millis(5), "{title}: {:?}", served.overhead);
+        }
+    }
+
+    #[test]
+    fn giving_up_ends_it_in_every_arm() {
+        let schedule = schedule(&[(0, 1_000_000_000), (0, 1), (0, 2_000_000_000), (5, 1)], 10);
+        for (title, order) in orders() {
+            let served = order(work(&schedule, true));
+            assert!(served.gave_up && served.ends_ns[2] == 0, "{title}: {:?}", served.ends_ns);
+        }
+        let nothing = work(&self::schedule(&[], 10), true).on_local_set();
+        assert_eq!((nothing.polls, nothing.gave_up), (0, false));
     }
 }

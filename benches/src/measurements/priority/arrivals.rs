@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::random::{Purpose, Random};
+use fastrand::Rng;
+
+use crate::random::{Purpose, between, gap, random};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
@@ -19,12 +21,6 @@ pub struct Arrival {
     /// When it arrives, from the start of the schedule: the moment all of its times count from.
     pub at: Duration,
     pub segments: Vec<Segment>,
-}
-
-impl Arrival {
-    pub fn cpu(&self) -> Duration {
-        self.segments.iter().map(|segment| segment.cpu).sum()
-    }
 }
 
 /// A stretch of work, and the pause before it.
@@ -45,23 +41,22 @@ impl Pattern {
 
     /// The arrivals of a Poisson process over `length`, the same for the same seed and part.
     pub fn draw(&self, seed: u64, part: u64, length: Duration) -> Vec<Arrival> {
-        let mut random = Random::new(seed, Purpose::Arrivals, part);
+        let mut random = random(seed, Purpose::Arrivals, part);
         let mut arrivals = Vec::new();
-        let mut at = random.gap(self.mean_gap);
+        let mut at = gap(&mut random, self.mean_gap);
         while at < length {
             arrivals.push(Arrival { at, segments: self.draw_segments(&mut random) });
-            at += random.gap(self.mean_gap);
+            at += gap(&mut random, self.mean_gap);
         }
         arrivals
     }
 
-    fn draw_segments(&self, random: &mut Random) -> Vec<Segment> {
+    fn draw_segments(&self, random: &mut Rng) -> Vec<Segment> {
         let (fewest, most) = self.segments;
-        let count = fewest + random.below(most - fewest + 1);
-        let mut segment = |index| Segment {
-            pause: if index == 0 { Duration::ZERO } else { random.between(self.shortest, self.longest) },
-            cpu: random.between(self.shortest, self.longest),
-        };
+        let count = random.u64(fewest..=most);
+        let mut length = || between(random, self.shortest, self.longest);
+        let mut segment =
+            |index| Segment { pause: if index == 0 { Duration::ZERO } else { length() }, cpu: length() };
         (0..count).map(&mut segment).collect()
     }
 }
@@ -70,31 +65,23 @@ impl Pattern {
 mod tests {
     use super::*;
 
-    const USUAL: Pattern = Pattern::USUAL;
-
-    const LENGTH: Duration = Duration::from_secs(100);
-
-    #[test]
-    fn a_seed_and_a_part_repeat_the_schedule() {
-        assert_eq!(USUAL.draw(1, 0, LENGTH), USUAL.draw(1, 0, LENGTH));
-        assert_ne!(USUAL.draw(1, 0, LENGTH), USUAL.draw(2, 0, LENGTH));
-        assert_ne!(USUAL.draw(1, 0, LENGTH), USUAL.draw(1, 1, LENGTH));
-    }
-
     #[test]
     fn arrivals_come_in_order_at_the_rate_with_segments_within_the_bounds() {
-        let arrivals = USUAL.draw(1, 0, LENGTH);
-        assert!(arrivals.is_sorted_by_key(|arrival| arrival.at) && arrivals.last().unwrap().at < LENGTH);
+        let (usual, length) = (Pattern::USUAL, Duration::from_secs(100));
+        let arrivals = usual.draw(1, 0, length);
+        assert!(arrivals == usual.draw(1, 0, length) && arrivals != usual.draw(2, 0, length));
+        assert!(arrivals.is_sorted_by_key(|arrival| arrival.at) && arrivals.last().unwrap().at < length);
         // A Poisson count of mean 100,000 has a standard deviation of 316.
         assert!((98_700..101_300).contains(&arrivals.len()), "{}", arrivals.len());
-        let range = USUAL.shortest..=USUAL.longest;
+        let range = usual.shortest..=usual.longest;
         for Arrival { segments, .. } in &arrivals {
             assert!((1..=3).contains(&segments.len()) && segments[0].pause.is_zero());
             assert!(segments.iter().all(|segment| range.contains(&segment.cpu)));
             assert!(segments[1..].iter().all(|segment| range.contains(&segment.pause)));
         }
-        let cpu: Duration = arrivals.iter().map(Arrival::cpu).sum();
-        let load = cpu.as_secs_f64() / LENGTH.as_secs_f64();
+        let cpu: Duration =
+            arrivals.iter().flat_map(|arrival| &arrival.segments).map(|segment| segment.cpu).sum();
+        let load = cpu.as_secs_f64() / length.as_secs_f64();
         assert!((0.58..0.62).contains(&load), "two segments of 300 µs each millisecond, found {load}");
     }
 }
