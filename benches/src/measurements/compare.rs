@@ -7,11 +7,9 @@ use crate::cli::{Command, Line};
 use crate::harness::{Measurement, Options, run};
 
 /// The measurements, with what each is asked for.
-const HEADLINES: [&str; 2] = [
+const HEADLINES: [&str; 4] = [
     "micro --only spawn,poll,hop --rounds 8 --arms clockworker,two_queues,qlas,las,serpt,fair_groups",
     "service --only kv --rounds 6 --compactors 4,16 --arms imports,two_queues",
-const HEADLINES: [&str; 3] = [
-    "micro --only spawn,poll,hop --rounds 8 --arms clockworker,two_queues,qlas,las,serpt,fair_groups",
     "priority --only published_shape --rounds 3",
     "tail --only order --rounds 6",
 ];
