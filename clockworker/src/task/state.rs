@@ -4,7 +4,7 @@
 //! Orderings: transitions are read-modify-writes of one word, so they form one release sequence. There are three stores: each comes
 //! after a load with Acquire, on the owner thread, where nobody else can reach the word, and what it knows is passed on by the owner's
 //! next read-modify-write or by the freeing. Each method says what its ordering pairs with. Each is as weak as it may be:
-//! `clockworker-reliability orderings` shows that.
+//! the program `orderings` of `testing` shows that.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! One ordering made weaker than the source says, to see that a model notices: what `clockworker-reliability orderings`
+//! One ordering made weaker than the source says, to see that a model notices: what the program `orderings` of `testing`
 //! asks for by the environment variable `CLOCKWORKER_WEAKEN`, as `file:line:column:argument=ordering`.
 
 use std::io::Write;
