@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use crate::harness::{Measurement, run};
 use crate::measurements::compare::Compare;
 use crate::measurements::micro::Micro;
+use crate::measurements::programs::Programs;
 
 /// Measures clockworker against tokio's LocalSet.
 #[derive(Debug, Parser)]
@@ -24,6 +25,8 @@ pub enum Command {
     Compare(Compare),
     /// Spawns, polls, wakes, hops and memory, beside LocalSet
     Micro(Micro),
+    /// Programs written for LocalSet, when only their imports change
+    Programs(Programs),
 }
 
 impl Command {
@@ -31,6 +34,7 @@ impl Command {
     pub fn run(&self, line: &[String]) -> Result<()> {
         match self {
             Command::Compare(compare) => compare.run(line),
+            Command::Programs(programs) if programs.list => Ok(Programs::list()?),
             other => {
                 let measurement = other.measurement().expect("the others are measurements");
                 run::run(line, measurement.options(), &[(line.to_vec(), measurement)])
@@ -43,6 +47,7 @@ impl Command {
         match self {
             Command::Compare(_) => None,
             Command::Micro(micro) => Some(micro),
+            Command::Programs(programs) => Some(programs),
         }
     }
 }
