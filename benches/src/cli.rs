@@ -7,6 +7,7 @@ use crate::harness::{Measurement, run};
 use crate::measurements::compare::Compare;
 use crate::measurements::micro::Micro;
 use crate::measurements::programs::Programs;
+use crate::measurements::tenants::Tenants;
 
 /// Measures clockworker against tokio's LocalSet.
 #[derive(Debug, Parser)]
@@ -27,6 +28,8 @@ pub enum Command {
     Micro(Micro),
     /// Programs written for LocalSet, when only their imports change
     Programs(Programs),
+    /// Tenants of a thread, of which one floods or comes late, and shares and caps of queues
+    Tenants(Tenants),
 }
 
 impl Command {
@@ -48,6 +51,7 @@ impl Command {
             Command::Compare(_) => None,
             Command::Micro(micro) => Some(micro),
             Command::Programs(programs) => Some(programs),
+            Command::Tenants(tenants) => Some(tenants),
         }
     }
 }

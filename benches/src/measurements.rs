@@ -3,3 +3,4 @@
 pub mod compare;
 pub mod micro;
 pub mod programs;
+pub mod tenants;

@@ -4,3 +4,4 @@ mod micro;
 mod programs;
 mod run;
 mod support;
+mod tenants;
