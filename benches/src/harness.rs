@@ -27,6 +27,6 @@ pub use experiment::{Experiment, Processes, Sampling, Window};
 pub use facts::Facts;
 pub use options::Options;
 pub use pinning::{Pinning, Side};
-pub use run::Measurement;
+pub use run::{Found, Measurement};
 pub use sample::Sample;
 pub use table::{Cell, Table, Unit};
