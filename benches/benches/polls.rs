@@ -9,15 +9,21 @@ use clockworker_benches::arms::Arm;
 use clockworker_benches::arms::runner::Job;
 use clockworker_benches::measurements::micro::tasks::SpawnAndJoin;
 use clockworker_benches::measurements::micro::wakes::{FanOut, NotifyHops};
+use clockworker_profiling::FlameGraphs;
 use criterion::{Criterion, Throughput};
 
-const ARMS: [(&str, Arm); 2] = [("localset", Arm::LocalSet), ("clockworker", Arm::Clockworker)];
+const ARMS: &[(&str, Arm)] = &[
+    ("localset", Arm::LocalSet),
+    ("clockworker", Arm::Clockworker),
+    #[cfg(all(feature = "rivals", target_os = "linux"))]
+    ("monoio", Arm::Monoio),
+];
 
 const SAMPLES: usize = 20;
 
 fn main() {
-    // A profiler is set here: `Criterion::default().with_profiler(..)`.
-    let mut criterion = Criterion::default().sample_size(SAMPLES).configure_from_args();
+    let criterion = Criterion::default().sample_size(SAMPLES).with_profiler(FlameGraphs::default());
+    let mut criterion = criterion.configure_from_args();
     measure(&mut criterion, "spawn", 10_000, &SpawnAndJoin { tasks: 10_000, yields: 0 });
     // A spawn and a join are a thousandth of each task's polls.
     measure(&mut criterion, "poll", 1_000_000, &SpawnAndJoin { tasks: 1_000, yields: 1_000 });
@@ -30,7 +36,7 @@ fn main() {
 fn measure(criterion: &mut Criterion, group: &str, number: u64, job: &impl Job<Found = Duration>) {
     let mut group = criterion.benchmark_group(group);
     group.throughput(Throughput::Elements(number));
-    for (name, arm) in ARMS {
+    for &(name, arm) in ARMS {
         group.bench_function(name, |bencher| {
             bencher.iter_custom(|samples| (0..samples).map(|_| arm.run(job)).sum());
         });

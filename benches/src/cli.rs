@@ -6,9 +6,11 @@ use clap::{Parser, Subcommand};
 use crate::harness::{Measurement, run};
 use crate::measurements::compare::Compare;
 use crate::measurements::micro::Micro;
-use crate::measurements::service::{Service, server};
 use crate::measurements::priority::Priority;
+use crate::measurements::programs::Programs;
+use crate::measurements::service::{Service, server};
 use crate::measurements::tail::Tail;
+use crate::measurements::tenants::Tenants;
 
 /// Measures clockworker against tokio's LocalSet.
 #[derive(Debug, Parser)]
@@ -39,6 +41,10 @@ pub enum Command {
     Priority(Priority),
     /// Response times by the order of work, and the load at which short jobs still are fast
     Tail(Tail),
+    /// Programs written for LocalSet, when only their imports change
+    Programs(Programs),
+    /// Tenants of a thread, of which one floods or comes late, and shares and caps of queues
+    Tenants(Tenants),
 }
 
 impl Command {
@@ -47,6 +53,7 @@ impl Command {
         match self {
             Command::Compare(compare) => compare.run(line),
             Command::ServiceServer { setup } => server::run(setup),
+            Command::Programs(programs) if programs.list => Ok(Programs::list()?),
             other => {
                 let measurement = other.measurement().expect("the others are measurements");
                 run::run(line, measurement.options(), &[(line.to_vec(), measurement)])
@@ -62,6 +69,8 @@ impl Command {
             Command::Service(service) => Some(service),
             Command::Priority(priority) => Some(priority),
             Command::Tail(tail) => Some(tail),
+            Command::Programs(programs) => Some(programs),
+            Command::Tenants(tenants) => Some(tenants),
         }
     }
 }

@@ -21,12 +21,12 @@ pub mod sign_test;
 pub mod table;
 pub mod worker;
 
-pub use comparison::{Comparison, Ratio};
+pub use comparison::{Arm, Comparison, Ratio};
 pub use distribution::Distribution;
 pub use experiment::{Experiment, Processes, Sampling, Window};
 pub use facts::Facts;
 pub use options::Options;
 pub use pinning::{Pinning, Side};
-pub use run::Measurement;
+pub use run::{Found, Measurement};
 pub use sample::Sample;
-pub use table::{Table, Unit};
+pub use table::{Cell, Table, Unit};

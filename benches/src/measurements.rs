@@ -2,6 +2,8 @@
 
 pub mod compare;
 pub mod micro;
-pub mod service;
 pub mod priority;
+pub mod programs;
+pub mod service;
 pub mod tail;
+pub mod tenants;

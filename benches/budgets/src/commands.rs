@@ -1,21 +1,19 @@
 //! What the program is asked to do, and does.
 
+#![allow(clippy::print_stdout, reason = "it says what it counts")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
-use clockworker_terminal::program;
 use rayon::prelude::*;
 
-use crate::budgets::{Budgets, DEFAULT_PATH};
+use crate::budgets::{Budget, Budgets, DEFAULT_PATH, REWRITE, Toolchain};
 use crate::callgrind::{self, Count};
+use crate::comparison::{EXACTLY, Verdict, compare};
 use crate::operations::Operation;
 use crate::region::{Callgrind, SLOWDOWN_INSTRUCTIONS};
-use crate::selftest;
-use crate::toolchain::Toolchain;
-use crate::verdict::Comparison;
-use clockworker_terminal::failure::Failure;
 
 /// How many instructions and allocations clockworker's operations take, and may take.
 #[derive(Debug, Parser)]
@@ -35,24 +33,14 @@ enum Command {
         /// This operation only; may be given more than once [default: all]
         #[arg(long = "operation", value_name = "KEY", value_parser = operation)]
         operations: Vec<Operation>,
-        /// Add so many instructions per 1,000 of the operation's budget, about: to try the check itself
-        #[arg(long, value_name = "N", default_value_t = 0, hide = true)]
-        slowdown: u32,
     },
     /// Count, and write the counts into the file as the new budgets. Commit it with the reason
     Rewrite,
-    /// Show in which functions an operation's instructions are
-    Profile {
-        /// The operation
-        #[arg(value_parser = operation)]
-        operation: Operation,
-    },
     /// Put a slowdown in and see that the check fails; count twice and see that the counts are the same
     Selftest,
     /// Run an operation for callgrind to count
     #[command(hide = true)]
     Run {
-        /// The operation
         #[arg(value_parser = operation)]
         operation: Operation,
         /// Turns of an empty loop per 1,000 operations
@@ -69,63 +57,73 @@ fn operation(key: &str) -> Result<Operation, String> {
 }
 
 /// Does what the command line says.
-pub fn main() -> ExitCode {
-    program::main(|Line { command, budgets }: &Line| match command {
-        Command::Check { operations, slowdown } => check(budgets, operations, *slowdown),
-        Command::Rewrite => rewrite(budgets),
-        Command::Profile { operation } => profile(*operation),
-        Command::Selftest => selftest::run(budgets),
+///
+/// # Errors
+///
+/// If something is over budget, or nothing can be said.
+pub fn main() -> Result<()> {
+    let Line { command, budgets } = Line::parse();
+    match command {
+        Command::Check { operations } => check(&budgets, &operations),
+        Command::Rewrite => rewrite(&budgets),
+        Command::Selftest => selftest(),
         Command::Run { operation, slowdown } => {
-            (operation.run)(&Callgrind { slowdown: *slowdown });
+            (operation.run)(&Callgrind { slowdown });
             Ok(())
         }
-    })
+    }
 }
 
-fn check(path: &Path, operations: &[Operation], slowdown: u32) -> Result<(), Failure> {
+fn check(path: &Path, operations: &[Operation]) -> Result<()> {
     let budgets = Budgets::read(path)?;
-    let wanted = if operations.is_empty() { Operation::all() } else { operations.to_vec() };
-    let slowdown = |operation| {
-        let instructions = budgets.get(operation).map_or(0.0, |budget| budget.instructions);
-        (instructions * f64::from(slowdown) / SLOWDOWN_INSTRUCTIONS as f64).ceil() as u64
-    };
-    let counts = count_all(&wanted, slowdown)?;
-    let comparison = Comparison::new(&budgets, &counts);
-    let mut text = format!("{}\n", comparison.table());
-    for notice in comparison.notices() {
-        text += &format!("{notice}\n");
-    }
-    program::print_text(&text)?;
-    comparison.complaint().map_or(Ok(()), |complaint| Err(Failure::run(complaint)))
+    let counts = count_all(if operations.is_empty() { Operation::all() } else { operations.to_vec() })?;
+    let (text, over) = compare(&budgets, &counts);
+    println!("{text}");
+    ensure!(over.is_empty(), "over budget: {}; {REWRITE}", over.join(", "));
+    Ok(())
 }
 
-fn rewrite(path: &Path) -> Result<(), Failure> {
+fn rewrite(path: &Path) -> Result<()> {
     let budgets = Budgets::read_any(path)?;
-    let mut counts = count_all(&Operation::all(), |_| 0)?;
-    program::print_text(&format!("{}\n", Comparison::new(&budgets, &counts).table()))?;
+    let mut counts = count_all(Operation::all())?;
+    println!("{}", compare(&budgets, &counts).0);
     counts.retain(|(operation, _)| operation.is_budgeted);
-    let written = fs::write(path, budgets.rewritten(&Toolchain::present(), &counts));
-    written.map_err(Failure::unable(format!("cannot write '{}'", path.display())))?;
-    program::print_text(&format!("written to {}\n", path.display()))
-}
-
-fn profile(operation: Operation) -> Result<(), Failure> {
-    let count = callgrind::count(operation, 0)?;
-    let mut text = format!(
-        "{}: {:.2} instructions, {} allocations\n",
-        operation.title, count.instructions, count.allocations
-    );
-    for (function, instructions) in count.functions {
-        text += &format!("{instructions:>10.2}  {function}\n");
-    }
-    program::print_text(&text)
+    let text = budgets.rewritten(&Toolchain::present(), &counts);
+    fs::write(path, text).with_context(|| format!("cannot write '{}'", path.display()))
 }
 
 /// Counts these, each in a process of its own, in the order given.
-fn count_all(
-    operations: &[Operation],
-    slowdown: impl Fn(Operation) -> u64 + Sync,
-) -> Result<Vec<(Operation, Count)>, Failure> {
-    let count = |&operation| Ok((operation, callgrind::count(operation, slowdown(operation))?));
-    operations.par_iter().map(count).collect()
+fn count_all(operations: Vec<Operation>) -> Result<Vec<(Operation, Count)>> {
+    let count = |operation| Ok((operation, callgrind::count(operation, 0)?));
+    operations.into_par_iter().map(count).collect()
+}
+
+/// Tries the check on operations of few instructions and of many.
+fn selftest() -> Result<()> {
+    for key in ["wake", "poll_one_queue", "spawn_and_join"] {
+        let operation = Operation::find(key).context("it is an operation")?;
+        let first = callgrind::count(operation, 0)?;
+        ensure!(callgrind::count(operation, 0)? == first, "two counts of '{key}' differ");
+        let Count { instructions, allocations } = first;
+        for (thousandths, wanted) in [(10.0, Verdict::Within), (30.0, Verdict::Slower)] {
+            let slowdown = (instructions * thousandths / SLOWDOWN_INSTRUCTIONS as f64).ceil() as u64;
+            let slower = callgrind::count(operation, slowdown)?;
+            let verdict = Verdict::of(slower, Budget { instructions, allocations }, EXACTLY);
+            ensure!(verdict == wanted, "'{key}' slower by {thousandths} thousandths is {verdict:?}");
+        }
+    }
+    println!("the check fails when it should, and only then");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(debug_assertions)]
+    #[test]
+    fn a_debug_build_counts_nothing() {
+        let error = check(Path::new(DEFAULT_PATH), &[]).unwrap_err();
+        assert!(error.to_string().contains("use `cargo run --release`"), "{error}");
+    }
 }

@@ -6,8 +6,6 @@
 pub mod budgets;
 mod callgrind;
 pub mod commands;
+mod comparison;
 pub mod operations;
 pub mod region;
-mod selftest;
-mod toolchain;
-mod verdict;

@@ -1,5 +1,5 @@
 //! The program `budgets`; everything it does is in the library beside it.
 
-fn main() -> std::process::ExitCode {
+fn main() -> anyhow::Result<()> {
     clockworker_budgets::commands::main()
 }

@@ -171,18 +171,3 @@ fn run_until<F: Future>(tasks: &impl RunsTasks, root: F) -> F::Output {
 fn elsewhere(work: impl FnOnce() + Send) {
     thread::scope(|scope| scope.spawn(work).join().expect("no workload panics"));
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    /// Of two operations of one key, only one would have a budget.
-    #[test]
-    fn every_key_is_one_operation_s() {
-        let all = Operation::all();
-        let keys: HashSet<&str> = all.iter().map(|operation| operation.key).collect();
-        assert_eq!(keys.len(), all.len());
-    }
-}

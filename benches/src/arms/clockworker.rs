@@ -126,15 +126,6 @@ impl ManyQueues {
     }
 }
 
-/// Clockworker with one queue; a lane is the group that its task is given, by its key.
-pub type ManyGroups = Clockworker<Vec<u64>>;
-
-impl Lanes for Vec<u64> {
-    fn spawn(&self, on: &Executor, lane: usize, task: impl Future<Output = ()> + 'static) -> JoinHandle<()> {
-        on.default_queue().group(self[lane]).spawn(task)
-    }
-}
-
 /// Clockworker where what is said of a lane's tasks (queue, group, attributes) was said beforehand.
 pub type BuiltTasks = Clockworker<Vec<TaskBuilder>>;
 

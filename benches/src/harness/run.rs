@@ -47,14 +47,16 @@ pub struct Run {
     note: Option<&'static str>,
     facts: Facts,
     measurements: Vec<Found>,
+    #[serde(skip)]
+    summary: Option<Table>,
 }
 
 /// What a measurement found.
 #[derive(Serialize)]
 pub struct Found {
-    name: &'static str,
+    pub name: &'static str,
     question: &'static str,
-    comparisons: Vec<Comparison>,
+    pub comparisons: Vec<Comparison>,
     #[serde(skip)]
     tables: Vec<Table>,
 }
@@ -65,6 +67,16 @@ pub fn run(
     line: &[String],
     options: &Options,
     measurements: &[(Vec<String>, &dyn Measurement)],
+) -> Result<()> {
+    run_with_summary(line, options, measurements, |_| None)
+}
+
+/// As [`run`], with a table of what the measurements found, at the end of the text and at the start of the Markdown.
+pub fn run_with_summary(
+    line: &[String],
+    options: &Options,
+    measurements: &[(Vec<String>, &dyn Measurement)],
+    summary: impl FnOnce(&[Found]) -> Option<Table>,
 ) -> Result<()> {
     if options.worker {
         let [(_, measurement)] = measurements else { bail!("a worker has one measurement") };
@@ -79,7 +91,8 @@ pub fn run(
     let found = measurements.iter().map(|(line, measurement)| measure(*measurement, line, &pinning));
     let measurements = found.collect::<Result<Vec<_>>>()?;
     let command = format!("cargo run --release -p clockworker-benches -- {}", without_files(line).join(" "));
-    let run = Run { command, seed: options.seed, note: note(options.quick), facts, measurements };
+    let (note, summary) = (note(options.quick), summary(&measurements));
+    let run = Run { command, seed: options.seed, note, facts, measurements, summary };
     if let Some(file) = json {
         file.write(&format!("{}\n", serde_json::to_string(&run)?))?;
     }
@@ -182,6 +195,7 @@ impl Run {
         let _ = writeln!(text, "{}\n", self.undecided());
         self.facts.lines().iter().for_each(|fact| text.push_str(&format!("{fact}\n")));
         let _ = writeln!(text, "seed {}", self.seed);
+        self.summary.iter().for_each(|table| text.push_str(&format!("\n{}", table.text())));
         text
     }
 
@@ -196,7 +210,10 @@ impl Run {
         let _ = writeln!(text, "    {}\n", self.command);
         self.facts.lines().iter().for_each(|fact| text.push_str(&format!("- {fact}\n")));
         let _ = writeln!(text, "- seed {}\n\n{HOW_TO_READ}\n", self.seed);
-        self.tables().for_each(|table| text.push_str(&format!("{}\n", table.markdown())));
+        self.summary
+            .iter()
+            .chain(self.tables())
+            .for_each(|table| text.push_str(&format!("{}\n", table.markdown())));
         let _ = writeln!(text, "## Undecided\n\n{}", self.undecided());
         text
     }

@@ -2,7 +2,9 @@
 
 mod micro;
 mod priority;
+mod programs;
 mod run;
 mod service;
 mod support;
 mod tail;
+mod tenants;

@@ -73,8 +73,11 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
-fn compare_runs_the_headlines() {
+fn compare_runs_the_headlines_and_ends_with_their_ratios() {
     let found = quick("compare");
     assert_shows(&found.printed, &["What do spawns, polls, wakes and memory cost", "by Notify"]);
-    assert_eq!(found.json["measurements"][0]["name"], "micro");
+    let (_, summary) = found.printed.split_once("\nHeadlines: ").unwrap();
+    let rows: Vec<&str> = summary.lines().skip(2).collect();
+    assert!(rows.len() >= 8 && rows.iter().all(|row| row.contains("rounds: no interval")), "{summary}");
+    assert_shows(&found.markdown, &["## Headlines: "]);
 }

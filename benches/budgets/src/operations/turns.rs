@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::future::{Future, pending, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -61,18 +61,7 @@ pub(super) const TABLE: &[Operation] = &[
 ];
 
 fn idle(tasks: &impl RunsTasks, region: &dyn Region) {
-    for n in SIZES {
-        let mut run = pin!(tasks.run_until(pending::<()>()));
-        region.count(n, &mut || poll_often(run.as_mut(), n));
-    }
-}
-
-fn poll_often(mut run: Pin<&mut impl Future>, n: u64) {
-    let host = Waker::from(Arc::new(Deaf));
-    let mut cx = Context::from_waker(&host);
-    for _ in 0..n {
-        assert!(run.as_mut().poll(&mut cx).is_pending());
-    }
+    turns(tasks, || {}, region);
 }
 
 /// The only task is woken between turns, as by what the host's visit brings.
@@ -83,18 +72,21 @@ fn of_one_task(tasks: &impl RunsTasks, region: &dyn Region) {
         known.borrow_mut().get_or_insert_with(|| cx.waker().clone());
         Poll::Pending
     }));
-    for n in SIZES {
-        let mut run = pin!(tasks.run_until(pending::<()>()));
-        region.count(n, &mut || wake_and_poll_often(&waker, run.as_mut(), n));
-    }
+    turns(tasks, || waker.borrow().iter().for_each(Waker::wake_by_ref), region);
 }
 
-fn wake_and_poll_often(waker: &RefCell<Option<Waker>>, mut run: Pin<&mut impl Future>, n: u64) {
+/// Polls what runs the tasks often, each time after `wake`.
+fn turns(tasks: &impl RunsTasks, wake: impl Fn(), region: &dyn Region) {
     let host = Waker::from(Arc::new(Deaf));
     let mut cx = Context::from_waker(&host);
-    for _ in 0..n {
-        waker.borrow().iter().for_each(Waker::wake_by_ref);
-        assert!(run.as_mut().poll(&mut cx).is_pending());
+    for n in SIZES {
+        let mut run = pin!(tasks.run_until(pending::<()>()));
+        region.count(n, &mut || {
+            for _ in 0..n {
+                wake();
+                assert!(run.as_mut().poll(&mut cx).is_pending());
+            }
+        });
     }
 }
 

@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::program::Setting;
-use crate::arms;
+use crate::arms::tokio::host;
+use crate::harness::Distribution;
 use crate::harness::Side;
-use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
 
 pub(super) const ANY_PORT: &str = "127.0.0.1:0";
@@ -25,7 +25,7 @@ pub(super) fn key(number: usize) -> String {
 
 /// Clients of a key-value server, in closed loops: many with short commands, one with long ones. The latencies of the
 /// short ones.
-pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Values {
+pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Distribution {
     let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
     on_a_thread(setting, move |all| {
         all.spawn(async move {
@@ -60,7 +60,7 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
 }
 
 /// Clients that send blocks and wait for their echo. The latencies.
-pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Values {
+pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Distribution {
     let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
     on_a_thread(setting, move |all| {
         (0..clients).for_each(|_| drop(all.spawn(echo_often(address, echoes))));
@@ -90,11 +90,11 @@ async fn connect(address: SocketAddr) -> TcpStream {
 async fn on_a_thread(
     setting: &Setting,
     start: impl FnOnce(&mut JoinSet<Vec<u64>>) + Send + 'static,
-) -> Values {
+) -> Distribution {
     let (done, found) = oneshot::channel();
     setting.pinning.thread(Side::Load, move || {
-        let latencies = arms::host().block_on(async {
-            let (mut clients, mut latencies) = (JoinSet::new(), Values::default());
+        let latencies = host().block_on(async {
+            let (mut clients, mut latencies) = (JoinSet::new(), Distribution::default());
             start(&mut clients);
             while let Some(some) = clients.join_next().await {
                 for nanos in some.expect("no client fails") {
@@ -115,7 +115,7 @@ pub(super) fn echo_server(setting: &Setting) -> SocketAddr {
     *SERVER.get_or_init(|| {
         let (listening, listens) = mpsc::channel();
         setting.pinning.thread(Side::Load, move || {
-            arms::host().block_on(async {
+            host().block_on(async {
                 let listener = TcpListener::bind(ANY_PORT).await.expect("there is a port");
                 listening.send(listener.local_addr().expect("it is bound")).expect("somebody asked");
                 loop {

@@ -1,16 +1,15 @@
 //! Tasks that are sent messages: actors with a bounded mailbox each, and many consumers of one producer.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::time::interval;
 
-use super::support::{counted, run, timed, timed_in_task};
+use super::support::{run, timed, timed_in_task};
 use super::task::spawn_local;
 use crate::measurements::programs::program::Setting;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, random};
 use crate::stopwatch::Stopwatch;
 
 const SENDS: usize = 400_000;
@@ -42,8 +41,8 @@ pub(super) fn random_sends(setting: &Setting) -> Vec<f64> {
         let mailboxes: Rc<[_]> = mailboxes.into();
         let (done, ended) = mpsc::channel(actors);
         for (inbox, actor) in inboxes.into_iter().zip(0..) {
-            let mut random = Random::new(setting.common.seed, Purpose::Work, actor);
-            let choose = move || random.below(actors as u64) as usize;
+            let mut random = random(setting.seed, Purpose::Work, actor);
+            let choose = move || random.usize(..actors);
             drop(spawn_local(pass_on(inbox, choose, mailboxes.clone(), done.clone())));
         }
         vec![send_round(&mailboxes, actors, sends, ended).await]
@@ -122,14 +121,12 @@ const WINDOW: usize = 32;
 
 pub(super) fn batches(setting: &Setting) -> Vec<f64> {
     let (consumers, rounds) = (setting.size(200, 5), setting.size(25, 2));
-    let polls = Rc::new(Cell::new(0));
-    let total = polls.clone();
-    let time = run(async move {
+    run(async move {
         let (drained, mut acknowledged) = mpsc::channel(consumers);
         let producers: Vec<_> = (0..consumers)
             .map(|_| {
                 let (producer, inbox) = mpsc::channel(BATCH);
-                drop(spawn_local(counted(polls.clone(), drain(inbox, drained.clone()))));
+                drop(spawn_local(drain(inbox, drained.clone())));
                 producer
             })
             .collect();
@@ -141,9 +138,8 @@ pub(super) fn batches(setting: &Setting) -> Vec<f64> {
             }
         };
         spawn_local(produce).await.expect("the producer does not fail");
-        watch.nanos()
-    });
-    vec![time, total.get() as f64 / (consumers * rounds) as f64]
+        vec![watch.nanos()]
+    })
 }
 
 fn fill(producer: &mpsc::Sender<usize>) {

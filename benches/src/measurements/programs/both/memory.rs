@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
-use super::support::{listen, run, spawn_all};
+use super::support::{listen, run};
 use super::task::{spawn_local, yield_now};
 use crate::measurements::programs::program::Setting;
 use crate::process;
@@ -26,17 +26,6 @@ pub(super) fn after_spawns(setting: &Setting) -> Vec<f64> {
         }
         while ended.get() < tasks {
             yield_now().await;
-        }
-        vec![process::resident_bytes()]
-    })
-}
-
-/// The same, a thousand at a time: nothing is to pile up.
-pub(super) fn after_spawns_in_turn(setting: &Setting) -> Vec<f64> {
-    let (rounds, tasks) = (setting.size(1_000, 5), setting.size(1_000, 10));
-    run(async move {
-        for _ in 0..rounds {
-            spawn_all(tasks, |_| yield_now()).await;
         }
         vec![process::resident_bytes()]
     })

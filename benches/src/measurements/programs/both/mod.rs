@@ -13,31 +13,23 @@ mod timers;
 mod yields;
 
 use crate::measurements::programs::program::{
-    CPU_TIME, MEMORY, MEMORY_EACH, P99, P999, POLLS_PER_BATCH, Program, TIME, TIME_PER_POLL,
+    CPU_TIME, MEMORY, MEMORY_EACH, P99, Program, TIME, TIME_PER_POLL,
 };
 use spawns::{spawns_from_threads, tokio_spawns};
 use support::{timed, timed_in_task};
 use yields::{all, buffered, yield_often, yield_often_by_tokio};
 
 pub(crate) static PROGRAMS: &[Program] = &[
-    Program::new("ring_1000", "10,000 actors in a ring, 1,000 tokens", |setting| {
-        channels::ring(setting, setting.size(1_000, 10))
-    })
-    .within(1.0),
     Program::new("ring_10000", "10,000 actors in a ring, 10,000 tokens", |setting| {
         channels::ring(setting, setting.size(10_000, 100))
-    })
-    .within(1.0),
+    }),
     Program::new("random_actors", "1,000 actors that send at random", channels::random_sends),
     Program::new("select_loops", "500 actors that select! mailbox, tick and end", channels::select_loops),
-    Program::new("batches", "200 consumers that drain batches of 100", channels::batches)
-        .measuring(&[TIME, POLLS_PER_BATCH]),
+    Program::new("batches", "200 consumers that drain batches of 100", channels::batches).measuring(&[TIME]),
     Program::new("broadcast", "broadcast to 200 receivers", channels::broadcasts),
     Program::new("watch", "watch, 500 watchers", channels::watches),
-    Program::new("pairs", "1,000 busy pairs, request and response", sync::pairs)
-        .measuring(&[TIME, P99, P999]),
+    Program::new("pairs", "1,000 busy pairs, request and response", sync::pairs).measuring(&[TIME, P99]),
     Program::new("oneshot_calls", "100 callers of one service, oneshot answers", sync::one_service),
-    Program::new("notify_pairs", "1,000 pairs that Notify each other", sync::notify_pairs),
     Program::new("mutex_across_yield", "100 tasks, a mutex held across a yield", sync::mutex_across_yield),
     Program::new("mutex_contended", "100 tasks, a mutex held across a call", sync::mutex_contended),
     Program::new("semaphore", "1,000 tasks, 10 permits", sync::semaphore),
@@ -45,17 +37,8 @@ pub(crate) static PROGRAMS: &[Program] = &[
     Program::new("join_all_in_main", "join_all of 1,000 that yield, in main", |setting| {
         timed(all(setting.size(1_000, 50), setting.size(50, 2)))
     }),
-    Program::new("join_all_in_task", "join_all of 1,000 that yield, in a task", |setting| {
-        timed_in_task(all(setting.size(1_000, 50), setting.size(50, 2)))
-    }),
     Program::new("buffered_in_main", "buffer_unordered(64) of yields, in main", |setting| {
         timed(buffered(setting.size(20_000, 200), yield_often))
-    }),
-    Program::new("buffered_tokio_yield", "the same with tokio's yield_now kept", |setting| {
-        timed(buffered(setting.size(20_000, 200), yield_often_by_tokio))
-    }),
-    Program::new("buffered_in_task", "buffer_unordered(64) of yields, in a task", |setting| {
-        timed_in_task(buffered(setting.size(20_000, 200), yield_often))
     }),
     Program::new("main_yields", "a main future that yields alone", |setting| {
         timed(yield_often(setting.size(200_000, 200)))
@@ -64,17 +47,10 @@ pub(crate) static PROGRAMS: &[Program] = &[
         timed(yield_often_by_tokio(setting.size(200_000, 200)))
     }),
     Program::new("main_spawns_two", "a main future that spawns two, over and over", spawns::spawns_two),
-    Program::new("tokio_spawn_from_main", "tokio::spawn(..).await from main", |setting| {
-        timed(tokio_spawns(setting.size(50_000, 50)))
-    }),
     Program::new("tokio_spawn_from_task", "tokio::spawn(..).await from a task", |setting| {
         timed_in_task(tokio_spawns(setting.size(50_000, 50)))
     }),
-    Program::new("spawn_and_join", "100,000 tasks, spawned and joined", spawns::spawn_and_join),
     Program::new("join_set", "a JoinSet kept at 1,000 tasks", spawns::join_set),
-    Program::new("spawns_from_thread", "spawns for another thread", |setting| {
-        spawns_from_threads(setting, 1)
-    }),
     Program::new("spawns_from_4_threads", "spawns for four threads", |setting| {
         spawns_from_threads(setting, 4)
     }),
@@ -87,9 +63,6 @@ pub(crate) static PROGRAMS: &[Program] = &[
         .measuring(&[TIME, P99]),
     Program::new("proxy", "a proxy: copy_bidirectional, timeouts", services::proxy).measuring(&[TIME, P99]),
     Program::new("memory_burst", "after 1,000,000 spawns at once", memory::after_spawns)
-        .measuring(&[MEMORY])
-        .apart(),
-    Program::new("memory_in_turn", "after 1,000,000 spawns, 1,000 at a time", memory::after_spawns_in_turn)
         .measuring(&[MEMORY])
         .apart(),
     Program::new("memory_connections", "4,000 idle connections", memory::per_connection)

@@ -7,11 +7,6 @@ use super::task::{JoinSet, spawn_local, yield_now};
 use crate::harness::Side;
 use crate::measurements::programs::program::Setting;
 
-pub(super) fn spawn_and_join(setting: &Setting) -> Vec<f64> {
-    let tasks = setting.size(100_000, 100);
-    timed(spawn_all(tasks, |number| async move { number }))
-}
-
 pub(super) fn spawns_two(setting: &Setting) -> Vec<f64> {
     let rounds = setting.size(50_000, 50);
     timed(async move {

@@ -1,22 +1,18 @@
 //! What programs share: a fresh set in a fresh host, and what is done there more than once.
 
-use std::cell::Cell;
-use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::pin::pin;
-use std::rc::Rc;
 
 use tokio::net::{TcpListener, TcpStream};
 
 use super::task::{LocalSet, spawn_local};
-use crate::arms;
+use crate::arms::tokio::host;
+use crate::harness::Distribution;
 use crate::measurements::programs::clients::ANY_PORT;
-use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
 
 /// Runs `main` and its tasks. What is left of them is dropped before the host is.
 pub(super) fn run<F: Future>(main: F) -> F::Output {
-    let host = arms::host();
+    let host = host();
     let local = LocalSet::new();
     local.block_on(&host, main)
 }
@@ -34,7 +30,7 @@ pub(super) fn timed_in_task(main: impl Future<Output = ()> + 'static) -> Vec<f64
 }
 
 /// The time until all clients are served, with the p99 of their latencies.
-pub(super) async fn timed_with_p99(clients: impl Future<Output = Values>) -> Vec<f64> {
+pub(super) async fn timed_with_p99(clients: impl Future<Output = Distribution>) -> Vec<f64> {
     let watch = Stopwatch::start();
     let latencies = clients.await;
     vec![watch.nanos(), latencies.at(0.99)]
@@ -61,13 +57,4 @@ pub(super) async fn listen<F: Future<Output: 'static> + 'static>(
         }
     }));
     address
-}
-
-pub(super) async fn counted<F: Future>(polls: Rc<Cell<u64>>, future: F) -> F::Output {
-    let mut future = pin!(future);
-    poll_fn(|cx| {
-        polls.set(polls.get() + 1);
-        future.as_mut().poll(cx)
-    })
-    .await
 }

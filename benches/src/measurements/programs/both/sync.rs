@@ -3,22 +3,22 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tokio::sync::{Mutex, Notify, Semaphore, mpsc, oneshot};
+use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 
 use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
+use crate::harness::Distribution;
 use crate::measurements::programs::program::Setting;
-use crate::stats::spread::Values;
 use crate::stopwatch::Stopwatch;
 
 /// A number, and where its successor is to go.
 type Call = (u64, oneshot::Sender<u64>);
 
-/// Pairs of a client and a server, all of them busy: the time, p99 and p99.9 of a call.
+/// Pairs of a client and a server, all of them busy: the time, and p99 of a call.
 pub(super) fn pairs(setting: &Setting) -> Vec<f64> {
     let (pairs, calls) = (setting.size(1_000, 10), setting.size(100, 5));
     run(async move {
-        let latencies = Rc::new(RefCell::new(Values::default()));
+        let latencies = Rc::new(RefCell::new(Distribution::default()));
         let watch = Stopwatch::start();
         spawn_all(pairs, |_| {
             let (server, requests) = mpsc::channel(1);
@@ -26,8 +26,7 @@ pub(super) fn pairs(setting: &Setting) -> Vec<f64> {
             call_often(server, calls, latencies.clone())
         })
         .await;
-        let latencies = latencies.borrow();
-        vec![watch.nanos(), latencies.at(0.99), latencies.at(0.999)]
+        vec![watch.nanos(), latencies.borrow().at(0.99)]
     })
 }
 
@@ -58,28 +57,11 @@ async fn call_all(service: mpsc::Sender<Call>, calls: usize) {
     }
 }
 
-async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<RefCell<Values>>) {
+async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<RefCell<Distribution>>) {
     for number in 0..calls as u64 {
         let watch = Stopwatch::start();
         call(&service, number).await;
         latencies.borrow_mut().add_nanos(Some(watch.elapsed().as_nanos() as u64));
-    }
-}
-
-pub(super) fn notify_pairs(setting: &Setting) -> Vec<f64> {
-    let (pairs, turns) = (setting.size(1_000, 10), setting.size(200, 5));
-    timed(spawn_all(pairs, |_| {
-        let [ping, pong] = [Rc::new(Notify::new()), Rc::new(Notify::new())];
-        ping.notify_one();
-        drop(spawn_local(take_turns(ping.clone(), pong.clone(), turns)));
-        take_turns(pong, ping, turns)
-    }))
-}
-
-async fn take_turns(mine: Rc<Notify>, other: Rc<Notify>, turns: usize) {
-    for _ in 0..turns {
-        mine.notified().await;
-        other.notify_one();
     }
 }
 

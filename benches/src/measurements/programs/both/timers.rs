@@ -8,8 +8,8 @@ use tokio::time::{sleep, sleep_until, timeout};
 
 use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
+use crate::harness::Distribution;
 use crate::measurements::programs::program::Setting;
-use crate::stats::spread::Values;
 use crate::stopwatch::now;
 use crate::workload::spin;
 
@@ -21,7 +21,7 @@ const POLL: Duration = Duration::from_micros(50);
 pub(super) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
     let (timers, window) = (setting.size(100, 5), setting.size(300, 20) as u64);
     run(async move {
-        let (polls, lateness) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Values::default())));
+        let (polls, lateness) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Distribution::default())));
         (0..HOGS).for_each(|_| drop(spawn_local(hog(polls.clone()))));
         let start = now();
         (0..timers).for_each(|_| drop(spawn_local(tick(start, lateness.clone()))));
@@ -39,13 +39,13 @@ async fn hog(polls: Rc<Cell<u32>>) {
     }
 }
 
-async fn tick(start: Instant, lateness: Rc<RefCell<Values>>) {
+async fn tick(start: Instant, lateness: Rc<RefCell<Distribution>>) {
     for number in 1.. {
         sleep_and_record(start + number * Duration::from_millis(5), &lateness).await;
     }
 }
 
-async fn sleep_and_record(deadline: Instant, lateness: &RefCell<Values>) {
+async fn sleep_and_record(deadline: Instant, lateness: &RefCell<Distribution>) {
     sleep_until(deadline.into()).await;
     lateness.borrow_mut().add_nanos(Some((now() - deadline).as_nanos() as u64));
 }
@@ -55,7 +55,7 @@ pub(super) fn sleepers(setting: &Setting) -> Vec<f64> {
     let (sleepers, spawning) = (setting.size(100_000, 200), setting.size(150, 2));
     let millisecond = Duration::from_millis(1);
     run(async move {
-        let lateness = Rc::new(RefCell::new(Values::default()));
+        let lateness = Rc::new(RefCell::new(Distribution::default()));
         let (start, before) = (now(), spin::cpu_time());
         spawn_all(sleepers, |number| {
             let deadline = start + (spawning + number % 100) as u32 * millisecond;

@@ -1,7 +1,7 @@
 //! Futures that yield: one alone, and many inside one.
 
-use futures::future::join_all;
-use futures::stream::{self, StreamExt};
+use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt};
 
 use super::support::{spawn_all, timed};
 use super::task::yield_now;
