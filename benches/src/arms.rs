@@ -7,7 +7,7 @@ pub mod clockworker;
 mod glommio;
 pub mod joined;
 #[cfg(all(feature = "rivals", target_os = "linux"))]
-mod monoio;
+pub mod monoio;
 #[cfg(feature = "rivals")]
 pub mod rivals;
 pub mod runner;

@@ -8,7 +8,7 @@ use monoio::{FusionDriver, FusionRuntime, IoUringDriver, LegacyDriver, RuntimeBu
 use super::runner::Runner;
 
 /// monoio's runtime with timers: on io_uring if the kernel has it for us, else on epoll.
-pub(super) struct Monoio(RefCell<FusionRuntime<TimeDriver<IoUringDriver>, TimeDriver<LegacyDriver>>>);
+pub struct Monoio(RefCell<FusionRuntime<TimeDriver<IoUringDriver>, TimeDriver<LegacyDriver>>>);
 
 impl Default for Monoio {
     fn default() -> Self {
