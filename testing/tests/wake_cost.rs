@@ -1,22 +1,21 @@
 //! Promise 9: `wake()` takes no lock that tasks need, runs no code of a task and allocates nothing.
 //!
-//! Threads wake tasks while the executor is not driven: a wake that waited for it would wait for ever. And they wake and
-//! abort them under a lock that the poll and the drop of each task take.
+//! Threads wake tasks while the executor is not driven, and while it polls: a wake that waited for it would wait for ever.
 //!
 //! One test, as it counts what the whole process allocates.
 
 #![allow(clippy::print_stdout, reason = "the figures of RELIABILITY.md, shown by `--nocapture`")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 
-use clockworker::{AbortHandle, Executor};
+use clockworker::{AbortHandle, Executor, JoinHandle, yield_now};
 use clockworker_testing::driving::{CountingWaker, settle_with};
 use clockworker_testing::effort::pick;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
@@ -30,16 +29,11 @@ const THREADS: usize = 8;
 
 #[test]
 fn wakes_allocate_nothing_and_neither_wait_for_tasks_nor_run_them() {
-    let rounds = pick(10, 2_500);
     let stuck = |rounds| format!("a wake does not return: {rounds} rounds were done");
+    let rounds = pick(10, 2_500);
     let wakes = watch(PATIENCE, move |pulse| while_not_driven(rounds, pulse), stuck);
-    println!("{wakes} wakes while the executor is not driven");
-    let rounds = pick(5, 600);
-    watch(PATIENCE, move |pulse| under_a_lock(rounds, pulse), stuck);
-    println!(
-        "{} wakes under a lock that the tasks need, at most",
-        rounds * THREADS * LOCK_WAKES * LOCK_TASKS
-    );
+    watch(PATIENCE, move |pulse| while_polled(10 * rounds, pulse), stuck);
+    println!("{wakes} wakes while the executor is not driven, {} rounds while it polls", 10 * rounds);
 }
 
 const TASKS: usize = 1_000;
@@ -108,101 +102,68 @@ fn wake_many(wakers: &[Waker], first: usize) {
     }
 }
 
-/// Tasks of a round.
-const LOCK_TASKS: usize = 16;
+/// Tasks beside the one that is polled: some are aborted, some only woken.
+const OTHERS: usize = 16;
 
-/// How often a thread wakes all of them.
-const LOCK_WAKES: usize = 125;
-
-thread_local! {
-    /// Whether this thread is inside of a call that wakes, aborts or drops a waker.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+/// Threads wake and abort tasks, and drop wakers, while a task is polled that goes on when they have done so. A lock that the
+/// owner thread has in a poll would hold them up for ever.
+fn while_polled(rounds: usize, pulse: &Pulse) {
+    for _ in 0..rounds {
+        let ex = Executor::new();
+        let seen = Arc::new(Seen::default());
+        let others: Vec<_> = (0..OTHERS).map(|_| ex.spawn(other(Arc::clone(&seen)))).collect();
+        let aborts: Vec<AbortHandle> = others.iter().map(JoinHandle::abort_handle).collect();
+        let polled = async move {
+            yield_now().await;
+            let before = seen.polls_and_drops.load(Ordering::Acquire);
+            let wakers = std::mem::take(&mut *seen.wakers.lock().unwrap());
+            thread::scope(|scope| {
+                for thread in 0..THREADS {
+                    let (wakers, aborted) = (wakers.clone(), aborts.iter().skip(thread).step_by(2 * THREADS));
+                    scope.spawn(move || {
+                        wakers.iter().for_each(Waker::wake_by_ref);
+                        aborted.for_each(AbortHandle::abort);
+                        wakers.into_iter().for_each(Waker::wake);
+                    });
+                }
+            });
+            drop(wakers);
+            assert_eq!(
+                seen.polls_and_drops.load(Ordering::Acquire),
+                before,
+                "polls and drops inside of calls"
+            );
+        };
+        ex.block_on(ex.spawn(polled)).unwrap();
+        others.iter().for_each(JoinHandle::abort);
+        ex.block_on(ex.drained());
+        assert_eq!((ex.stats().panicked, ex.stats().live), (0, 0), "tasks that panicked or did not end");
+        pulse.beat(1);
+    }
 }
 
-/// What tasks and threads share, in all rounds.
-#[derive(Debug, Default)]
-struct Shared {
-    lock: Mutex<()>,
-    /// Polls and drops that began inside of a call.
-    inside: AtomicU64,
-    /// The wakers of the tasks that were polled in this round.
+/// What the other tasks do.
+#[derive(Default)]
+struct Seen {
+    polls_and_drops: AtomicU64,
     wakers: Mutex<Vec<Waker>>,
 }
 
-impl Shared {
-    /// A task uses the lock.
-    fn use_lock(&self) {
-        if INSIDE.get() {
-            self.inside.fetch_add(1, Ordering::Relaxed);
-        } else {
-            drop(lock(&self.lock));
-        }
-    }
-
-    /// Calls into the executor while holding the lock.
-    fn call(&self, call: impl FnOnce()) {
-        let _held = lock(&self.lock);
-        INSIDE.set(true);
-        call();
-        INSIDE.set(false);
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn under_a_lock(rounds: usize, pulse: &Pulse) {
-    let shared = Arc::new(Shared::default());
-    for _ in 0..rounds {
-        round(&shared);
-        pulse.beat(1);
-    }
-    assert_eq!(shared.inside.load(Ordering::Acquire), 0, "polls and drops of tasks inside of calls");
-}
-
-/// Threads wake all tasks, and drop their wakers, and abort some tasks each.
-fn round(shared: &Arc<Shared>) {
-    let ex = Executor::new();
-    lock(&shared.wakers).clear();
-    let tasks = (0..LOCK_TASKS).map(|_| ex.spawn(task(Arc::clone(shared))).abort_handle());
-    let tasks: Vec<AbortHandle> = tasks.collect();
-    thread::scope(|scope| {
-        for index in 0..THREADS {
-            let own = tasks.iter().skip(index).step_by(THREADS);
-            scope.spawn(move || {
-                for _ in 0..LOCK_WAKES {
-                    let wakers = lock(&shared.wakers).clone();
-                    shared.call(|| wakers.iter().for_each(Waker::wake_by_ref));
-                    shared.call(|| drop(wakers));
-                }
-                shared.call(|| own.for_each(AbortHandle::abort));
-            });
-        }
-        ex.block_on(ex.drained());
-    });
-    assert_eq!((ex.stats().panicked, ex.stats().live), (0, 0), "tasks that panicked or did not end");
-}
-
-/// Uses the lock in every poll and in its drop, and never ends by itself.
-async fn task(shared: Arc<Shared>) {
-    let in_drop = UseInDrop(Arc::clone(&shared));
-    let mut is_known = false;
+/// Counts its polls and its drop, and never ends by itself.
+async fn other(seen: Arc<Seen>) {
+    let in_drop = CountsDrop(seen);
     poll_fn(|cx| {
-        in_drop.0.use_lock();
-        if !is_known {
-            lock(&shared.wakers).push(cx.waker().clone());
-            is_known = true;
-        }
+        in_drop.0.polls_and_drops.fetch_add(1, Ordering::AcqRel);
+        in_drop.0.wakers.lock().unwrap().push(cx.waker().clone());
         Poll::Pending
     })
     .await
 }
 
-struct UseInDrop(Arc<Shared>);
+struct CountsDrop(Arc<Seen>);
 
-impl Drop for UseInDrop {
+impl Drop for CountsDrop {
     fn drop(&mut self) {
-        self.0.use_lock();
+        self.0.polls_and_drops.fetch_add(1, Ordering::AcqRel);
     }
 }

@@ -1,8 +1,8 @@
 //! Planted defects: realistic bugs, kept as patches in `clockworker/tests/defects`, each of which a test must catch.
 //!
 //! `cargo run -p clockworker-testing --bin defects` puts one after the other into a copy of the workspace. The copy must build,
-//! and the test that the patch names must fail, or hang. The same test must pass in the copy as it was. `defects TEXT` tries
-//! those with the text in their names, or in those of their tests. A patch begins with what the defect is, and the test that catches it:
+//! and the test that the patch names must fail, or hang. The same test must pass in the copy as it was. `defects TEXT…`
+//! tries those with one of the texts in their names, or in those of their tests. A patch begins with what the defect is, and the test that catches it:
 //!
 //! ```text
 //! # A push onto the inbox of a parked host wakes nobody.
@@ -29,10 +29,14 @@ const FOLDER: &str = "clockworker/tests/defects";
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn main() -> anyhow::Result<()> {
-    let part = std::env::args().nth(1).unwrap_or_default();
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let is_asked_for = |defect: &Defect| {
+        let has = |text: &String| defect.name.contains(text) || defect.test.contains(text);
+        asked.is_empty() || asked.iter().any(has)
+    };
     let mut defects = read_all()?;
-    defects.retain(|defect| defect.name.contains(&part) || defect.test.contains(&part));
-    ensure!(!defects.is_empty(), "there is no defect '{part}' in {FOLDER}");
+    defects.retain(is_asked_for);
+    ensure!(!defects.is_empty(), "there is no such defect in {FOLDER}: {asked:?}");
     let copy = Copy::make()?;
     for defect in &defects {
         let (ended, said) = copy.test(defect).with_context(|| format!("without '{}'", defect.name))?;
