@@ -17,7 +17,7 @@ fn try_play(kind: Kind, bytes: &[u8]) -> Option<Audit> {
 }
 
 /// In which a program that fails is made small.
-const TRIES: u32 = 1_000;
+const TRIES: u32 = 400;
 
 /// Plays so many programs of up to so many bytes. One that fails is shown as small as it can be made.
 fn play_all(kind: Kind, programs: u64, bytes: usize) -> Audit {

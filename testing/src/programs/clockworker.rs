@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::{Rc, Weak};
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::ensure;
@@ -24,7 +26,7 @@ use super::program::{Ending, Program};
 use super::subject::{Elsewhere, Run, Stopped, Subject, Until, Waiting};
 use super::table::Table;
 use super::task::{Output, TaskFuture, Ticket, end_of};
-use super::threads::{self, Threads};
+use super::threads::Threads;
 use super::waits;
 use crate::driving::poll_once;
 use crate::host::Host;
@@ -32,8 +34,8 @@ use crate::hostile::Hostile;
 use crate::panics::drop_contained;
 use crate::policy::Policy;
 
-/// In which all that is ready is served, also by a queue that has a hundredth of the time.
-const MOST_TURNS: u32 = 10_000;
+/// Without a poll, even if all that is ready is in a queue that has a hundredth of the time.
+const MOST_IDLE_TURNS: u32 = 1_000;
 /// How far the clock moves in each of them.
 const TURN: Duration = Duration::from_millis(1);
 
@@ -81,8 +83,15 @@ pub(super) fn note_joined(
     drop_contained(result);
 }
 
-fn wait_elsewhere(threads: &threads::Waiting, trace: Trace, of: TaskName, handle: JoinHandle<Output>) {
-    threads.start(move || note_joined(&trace, of, None, Executor::new().block_on(handle)));
+/// Has a handle awaited on a thread of its own.
+fn wait_elsewhere(
+    threads: &Mutex<Vec<thread::JoinHandle<()>>>,
+    trace: Trace,
+    of: TaskName,
+    handle: JoinHandle<Output>,
+) {
+    let wait = move || note_joined(&trace, of, None, Executor::new().block_on(handle));
+    threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread::spawn(wait));
 }
 
 fn name_of(slot: u8) -> &'static str {
@@ -191,15 +200,15 @@ impl Clockworker {
 
     /// Runs all that is ready, and until no task is left if all are to end.
     fn settle(&self, clock: &ManualClock, all_end: bool) -> anyhow::Result<()> {
-        let most_turns = if self.threads.are_free { u32::MAX } else { MOST_TURNS };
         let settled = self.drive(async |ex| {
-            let mut before = None;
-            for _ in 0..most_turns {
+            let (mut before, mut idle_turns) = (None, 0);
+            while idle_turns < MOST_IDLE_TURNS || self.threads.are_free {
                 let stats = ex.stats();
-                let is_quiet = stats.ready == 0 && before.replace(stats.polls) == Some(stats.polls);
-                if is_quiet && (stats.live == 0 || !all_end) {
+                let is_quiet = before.replace(stats.polls) == Some(stats.polls);
+                if is_quiet && stats.ready == 0 && (stats.live == 0 || !all_end) {
                     return true;
                 }
+                idle_turns = if is_quiet { idle_turns + 1 } else { 0 };
                 clock.advance(TURN);
                 yield_now().await;
                 self.check_faults();
@@ -455,22 +464,22 @@ impl Subject for Clockworker {
             yield_now().await;
         };
         match until {
-            Until::Turn(acts) => drop(self.drive(async |_| turn(acts).await)),
-            Until::Cut(acts) => {
+            Until::Turn { acts, cut: false } => drop(self.drive(async |_| turn(acts).await)),
+            Until::Turn { acts, cut: true } => {
                 if let Some(ex) = self.ex.borrow().clone() {
                     let _: Poll<()> = poll_once(&mut pin!(ex.run_until(turn(acts))));
                 }
             }
-            Until::Idle => {
-                stopped.idle = self.drive(async |ex| self.idle_or(ex, |_| false).await) != Some(false)
-            }
-            Until::Joined(handle) => {
-                let look = |cx: &mut Context<'_>| match Pin::new(&mut *handle).poll(cx) {
-                    Poll::Ready(result) => {
+            Until::Idle(mut handle) => {
+                let look = |cx: &mut Context<'_>| match handle
+                    .as_mut()
+                    .map(|handle| Pin::new(&mut **handle).poll(cx))
+                {
+                    Some(Poll::Ready(result)) => {
                         stopped.joined = Some(result);
                         true
                     }
-                    Poll::Pending => false,
+                    Some(Poll::Pending) | None => false,
                 };
                 stopped.idle = self.drive(async |ex| self.idle_or(ex, look).await) != Some(false);
             }

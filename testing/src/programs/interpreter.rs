@@ -57,17 +57,16 @@ impl<S: Subject> Interpreter<S> {
         match op {
             Op::Yield(times) => {
                 for _ in 0..*times {
-                    self.run(Until::Turn(&[]), lead);
+                    self.run(Until::Turn { acts: &[], cut: false }, lead);
                     let stop = lead.iter().position(|entry| matches!(entry.event, Event::Stopped(_)));
                     lead = stop.map_or(&[], |at| &lead[at + 1..]);
                 }
             }
-            Op::Main { acts, cut: false } => drop(self.run(Until::Turn(acts), lead)),
-            Op::Main { acts, cut: true } => drop(self.run(Until::Cut(acts), lead)),
-            Op::Park => drop(self.run(Until::Idle, lead)),
+            Op::Main { acts, cut } => drop(self.run(Until::Turn { acts, cut: *cut }, lead)),
+            Op::Park => drop(self.run(Until::Idle(None), lead)),
             Op::Join(of) => {
                 let Some(mut handle) = self.handles.take(*of) else { return };
-                match self.run(Until::Joined(&mut handle), lead) {
+                match self.run(Until::Idle(Some(&mut handle)), lead) {
                     Some(result) => drop(self.joined(*of, None, result)),
                     None => self.handles.put(*of, handle),
                 }

@@ -316,12 +316,10 @@ impl Subject for Reference {
     }
 
     fn run(&self, run: &Run<Self>, until: Until<'_, Join>, lead: &[Entry]) -> Stopped {
-        let (mut handle, mut acts) = (None, &[][..]);
-        match until {
-            Until::Joined(joined) => handle = Some(joined),
-            Until::Turn(main) | Until::Cut(main) => acts = main,
-            Until::Idle => {}
-        }
+        let (mut handle, mut acts) = match until {
+            Until::Idle(handle) => (handle, &[][..]),
+            Until::Turn { acts, .. } => (None, acts),
+        };
         if let Some(joined) = handle.as_deref_mut().and_then(Join::answer) {
             return Stopped { idle: false, joined: Some(joined) };
         }

@@ -21,7 +21,7 @@ use crate::panics::drop_contained;
 /// How the task `by` waits.
 pub(super) fn waiting(run: &Run<Clockworker>, by: TaskName, wait: &Wait) -> Option<Waiting> {
     Some(match *wait {
-        Wait::Thread => Box::pin(wait_for_thread(run, by % 4 == 0)),
+        Wait::Thread => Box::pin(wait_for_thread(run, by.is_multiple_of(4))),
         Wait::Lend(of, yields, awaits) => {
             let handle = run.take_handle(of)?;
             Box::pin(lend(run.trace.clone(), (of, by), handle, yields, awaits))
