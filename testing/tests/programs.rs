@@ -39,7 +39,9 @@ fn play_all(kind: Kind, programs: u64, bytes: usize) -> Audit {
 
 #[test]
 fn every_program_that_the_reference_executor_knows_runs_as_on_that() {
-    play_all(Kind::Compared, 10_000, 300);
+    let sum = play_all(Kind::Compared, 10_000, 300);
+    let (kinds, rarest) = sum.events();
+    assert!(kinds >= 15 && rarest > 300, "{sum:?}");
 }
 
 #[test]

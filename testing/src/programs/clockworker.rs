@@ -19,7 +19,7 @@ use clockworker::{
 
 use super::event::{End, Entry, Event, Trace, spawning};
 use super::interpreter::Interpreter;
-use super::op::{Change, GroupChange, Limit, On, SLOTS, TaskName, Thread, Wait};
+use super::op::{Change, GroupChange, Limit, On, Op, SLOTS, TaskName, Thread, Wait};
 use super::outcome::{Accounts, Outcome};
 use super::plan::{HOSTILE_QUEUE, HOSTILE_SLOT, Hostility};
 use super::program::{Ending, Program};
@@ -458,9 +458,12 @@ impl Subject for Clockworker {
 
     fn run(&self, run: &Run<Self>, until: Until<'_, Join>, _lead: &[Entry]) -> Stopped {
         let mut stopped = Stopped::default();
-        let turn = async |acts| {
+        let turn = async |acts: &[Op]| {
             run.act_as_main(acts);
             self.check_faults();
+            if acts.contains(&Op::Wait(Wait::Thread)) {
+                waits::for_thread(run, false).await;
+            }
             yield_now().await;
         };
         match until {

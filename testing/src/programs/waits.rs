@@ -21,7 +21,7 @@ use crate::panics::drop_contained;
 /// How the task `by` waits.
 pub(super) fn waiting(run: &Run<Clockworker>, by: TaskName, wait: &Wait) -> Option<Waiting> {
     Some(match *wait {
-        Wait::Thread => Box::pin(wait_for_thread(run, by.is_multiple_of(4))),
+        Wait::Thread => Box::pin(for_thread(run, by.is_multiple_of(4))),
         Wait::Lend(of, yields, awaits) => {
             let handle = run.take_handle(of)?;
             Box::pin(lend(run.trace.clone(), (of, by), handle, yields, awaits))
@@ -48,7 +48,7 @@ async fn yield_often(times: u8) {
 
 /// Waits for another thread, which is asked at the first poll and ends the wait by one wake. If `disturbed`, the task is woken
 /// before for nothing.
-fn wait_for_thread(run: &Run<Clockworker>, disturbed: bool) -> impl Future<Output = ()> + use<> {
+pub(super) fn for_thread(run: &Run<Clockworker>, disturbed: bool) -> impl Future<Output = ()> + use<> {
     let waits = Waits::begin(&run.subject.gates);
     let (weak, open) = (Rc::downgrade(run), Arc::new(AtomicBool::new(false)));
     let mut is_asked = false;
