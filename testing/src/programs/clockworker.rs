@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::{Rc, Weak};
 use std::sync::{Mutex, PoisonError};
@@ -28,7 +28,7 @@ use super::table::Table;
 use super::task::{Output, TaskFuture, Ticket, end_of};
 use super::threads::Threads;
 use super::waits;
-use crate::driving::poll_once;
+use crate::driving::CountingWaker;
 use crate::host::Host;
 use crate::hostile::Hostile;
 use crate::panics::drop_contained;
@@ -109,7 +109,10 @@ fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
         Limit::Live(most) => queue.set_max_live(Some(most.into())),
         Limit::Ready(most) => queue.set_max_ready(Some(most.into())),
         Limit::LivePerGroup(most) => queue.set_max_live_per_group(Some(most.into())),
-        Limit::Cap(percent) => queue.set_cap(Cap::percent(percent.into(), 2 * TURN).ok()),
+        Limit::Cap(percent) => {
+            let period = TURN * (1 + u32::from(percent % 8));
+            queue.set_cap(Cap::percent(percent.into(), period).ok())
+        }
         Limit::Shedding => {
             queue.set_load_shedding(LoadShedding::new(micros(200_u16), micros(2_000_u16)).ok())
         }
@@ -217,6 +220,25 @@ impl Clockworker {
         });
         ensure!(settled != Some(false), "some tasks are ready for ever, or do not end");
         Ok(())
+    }
+
+    /// Polls a run by hand, with another waker each time, and drops it.
+    fn cut_short(&self, run: &Run<Self>, acts: &[Op], visits: &[Op]) {
+        let Some(ex) = self.ex.borrow().clone() else { return };
+        let mut main = pin!(ex.run_until(async {
+            run.act_as_main(acts);
+            pending::<()>().await;
+        }));
+        let mut turn = || {
+            let (_, waker) = CountingWaker::new();
+            let _never: Poll<()> = main.as_mut().poll(&mut Context::from_waker(&waker));
+            self.check_faults();
+        };
+        for op in visits {
+            turn();
+            run.visit(op);
+        }
+        turn();
     }
 
     fn shut_down(&self, clock: &ManualClock, yields: u8) -> anyhow::Result<()> {
@@ -360,7 +382,11 @@ impl Subject for Clockworker {
         let at = at.into();
         match (change, queue, self.groups.get(at)) {
             (GroupChange::Open { key, weight, .. }, Some(number), _) => {
-                let opened = self.queue(number).new_group(key.into()).weight(weight.into()).open();
+                let (queue, key) = (self.queue(number), key.into());
+                let opened = match weight {
+                    1 => Ok(queue.group(key)),
+                    _ => queue.new_group(key).weight(weight.into()).open(),
+                };
                 opened.into_iter().for_each(|group| self.groups.put(at, (group, number)));
             }
             (GroupChange::Weight(weight), _, Some((group, _))) => drop(group.set_weight(weight.into())),
@@ -386,7 +412,10 @@ impl Subject for Clockworker {
             On::Group(group) => {
                 let (group, _) = self.groups.get(group.into())?;
                 let (priority, due) = ((task % 9) as i8, micros(task % 9 * 100));
-                group.new_task().priority(priority).deadline(due).spawn(future)
+                match task % 2 {
+                    0 => group.spawn(future),
+                    _ => group.new_task().priority(priority).deadline(due).spawn(future),
+                }
             }
             On::Try(_) => match queue.try_spawn(future) {
                 Ok(join) => join,
@@ -450,6 +479,9 @@ impl Subject for Clockworker {
 
     fn dropped(&self, task: TaskName) {
         self.hostility.iter().for_each(|hostility| hostility.ended(task));
+        if task % 4 > 0 {
+            drop(self.aborts.take(task));
+        }
     }
 
     fn wait(&self, run: &Run<Self>, by: TaskName, wait: &Wait) -> Option<Waiting> {
@@ -467,12 +499,8 @@ impl Subject for Clockworker {
             yield_now().await;
         };
         match until {
-            Until::Turn { acts, cut: false } => drop(self.drive(async |_| turn(acts).await)),
-            Until::Turn { acts, cut: true } => {
-                if let Some(ex) = self.ex.borrow().clone() {
-                    let _: Poll<()> = poll_once(&mut pin!(ex.run_until(turn(acts))));
-                }
-            }
+            Until::Turn(acts) => drop(self.drive(async |_| turn(acts).await)),
+            Until::Cut { acts, visits } => self.cut_short(run, acts, visits),
             Until::Idle(mut handle) => {
                 let look = |cx: &mut Context<'_>| match handle
                     .as_mut()

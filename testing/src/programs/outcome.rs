@@ -248,7 +248,7 @@ impl Reader {
                 };
                 self.audit.complain("join handles with a wrong answer", (end != due).into());
             }
-            Event::Created(..) | Event::Stopped(_) | Event::Ended => {}
+            Event::Visit | Event::Created(..) | Event::Stopped(_) | Event::Ended => {}
         }
     }
 

@@ -68,8 +68,10 @@ pub(super) enum Elsewhere<J> {
 
 /// What a run is for.
 pub(super) enum Until<'a, J> {
-    /// A short turn, in which the future that is run does this. The run is dropped midway if the turn is cut.
-    Turn { acts: &'a [Op], cut: bool },
+    /// A short turn, in which the future that is run does this.
+    Turn(&'a [Op]),
+    /// The same, in a run that is dropped; and between its turns the host does that.
+    Cut { acts: &'a [Op], visits: &'a [Op] },
     /// Nothing is left to do, or that task is finished.
     Idle(Option<&'a mut J>),
 }

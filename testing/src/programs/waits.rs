@@ -125,11 +125,8 @@ fn spawn_when_room(
 
 /// Those that were spawned here: a set aborts in the order of ids, and what ids another thread gives depends on the process.
 fn collect(run: &Run<Clockworker>, tasks: Range<TaskName>) -> JoinSet<Output> {
-    let mut set = JoinSet::new();
-    for of in tasks.filter(|of| !run.subject.foreign.borrow().contains(of)) {
-        run.take_handle(of).into_iter().for_each(|Join(handle)| drop(set.insert(handle)));
-    }
-    set
+    let here = tasks.filter(|of| !run.subject.foreign.borrow().contains(of));
+    here.filter_map(|of| run.take_handle(of)).map(|Join(handle)| handle).collect()
 }
 
 /// Awaits some of them, and lets the rest go in one way or another.
