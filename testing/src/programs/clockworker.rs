@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::{Rc, Weak};
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::ensure;
@@ -17,23 +19,23 @@ use clockworker::{
 
 use super::event::{End, Entry, Event, Trace, spawning};
 use super::interpreter::Interpreter;
-use super::op::{Change, GroupChange, Limit, On, SLOTS, TaskName, Thread, Wait};
+use super::op::{Change, GroupChange, Limit, On, Op, SLOTS, TaskName, Thread, Wait};
 use super::outcome::{Accounts, Outcome};
 use super::plan::{HOSTILE_QUEUE, HOSTILE_SLOT, Hostility};
 use super::program::{Ending, Program};
 use super::subject::{Elsewhere, Run, Stopped, Subject, Until, Waiting};
 use super::table::Table;
 use super::task::{Output, TaskFuture, Ticket, end_of};
-use super::threads::{self, Threads};
+use super::threads::Threads;
 use super::waits;
-use crate::driving::poll_once;
+use crate::driving::CountingWaker;
 use crate::host::Host;
 use crate::hostile::Hostile;
 use crate::panics::drop_contained;
 use crate::policy::Policy;
 
-/// In which all that is ready is served, also by a queue that has a hundredth of the time.
-const MOST_TURNS: u32 = 10_000;
+/// Without a poll, even if all that is ready is in a queue that has a hundredth of the time.
+const MOST_IDLE_TURNS: u32 = 1_000;
 /// How far the clock moves in each of them.
 const TURN: Duration = Duration::from_millis(1);
 
@@ -81,8 +83,15 @@ pub(super) fn note_joined(
     drop_contained(result);
 }
 
-fn wait_elsewhere(threads: &threads::Waiting, trace: Trace, of: TaskName, handle: JoinHandle<Output>) {
-    threads.start(move || note_joined(&trace, of, None, Executor::new().block_on(handle)));
+/// Has a handle awaited on a thread of its own.
+fn wait_elsewhere(
+    threads: &Mutex<Vec<thread::JoinHandle<()>>>,
+    trace: Trace,
+    of: TaskName,
+    handle: JoinHandle<Output>,
+) {
+    let wait = move || note_joined(&trace, of, None, Executor::new().block_on(handle));
+    threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread::spawn(wait));
 }
 
 fn name_of(slot: u8) -> &'static str {
@@ -100,7 +109,10 @@ fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
         Limit::Live(most) => queue.set_max_live(Some(most.into())),
         Limit::Ready(most) => queue.set_max_ready(Some(most.into())),
         Limit::LivePerGroup(most) => queue.set_max_live_per_group(Some(most.into())),
-        Limit::Cap(percent) => queue.set_cap(Cap::percent(percent.into(), 2 * TURN).ok()),
+        Limit::Cap(percent) => {
+            let period = TURN * (1 + u32::from(percent % 8));
+            queue.set_cap(Cap::percent(percent.into(), period).ok())
+        }
         Limit::Shedding => {
             queue.set_load_shedding(LoadShedding::new(micros(200_u16), micros(2_000_u16)).ok())
         }
@@ -191,15 +203,15 @@ impl Clockworker {
 
     /// Runs all that is ready, and until no task is left if all are to end.
     fn settle(&self, clock: &ManualClock, all_end: bool) -> anyhow::Result<()> {
-        let most_turns = if self.threads.are_free { u32::MAX } else { MOST_TURNS };
         let settled = self.drive(async |ex| {
-            let mut before = None;
-            for _ in 0..most_turns {
+            let (mut before, mut idle_turns) = (None, 0);
+            while idle_turns < MOST_IDLE_TURNS || self.threads.are_free {
                 let stats = ex.stats();
-                let is_quiet = stats.ready == 0 && before.replace(stats.polls) == Some(stats.polls);
-                if is_quiet && (stats.live == 0 || !all_end) {
+                let is_quiet = before.replace(stats.polls) == Some(stats.polls);
+                if is_quiet && stats.ready == 0 && (stats.live == 0 || !all_end) {
                     return true;
                 }
+                idle_turns = if is_quiet { idle_turns + 1 } else { 0 };
                 clock.advance(TURN);
                 yield_now().await;
                 self.check_faults();
@@ -208,6 +220,25 @@ impl Clockworker {
         });
         ensure!(settled != Some(false), "some tasks are ready for ever, or do not end");
         Ok(())
+    }
+
+    /// Polls a run by hand, with another waker each time, and drops it.
+    fn cut_short(&self, run: &Run<Self>, acts: &[Op], visits: &[Op]) {
+        let Some(ex) = self.ex.borrow().clone() else { return };
+        let mut main = pin!(ex.run_until(async {
+            run.act_as_main(acts);
+            pending::<()>().await;
+        }));
+        let mut turn = || {
+            let (_, waker) = CountingWaker::new();
+            let _never: Poll<()> = main.as_mut().poll(&mut Context::from_waker(&waker));
+            self.check_faults();
+        };
+        for op in visits {
+            turn();
+            run.visit(op);
+        }
+        turn();
     }
 
     fn shut_down(&self, clock: &ManualClock, yields: u8) -> anyhow::Result<()> {
@@ -351,7 +382,11 @@ impl Subject for Clockworker {
         let at = at.into();
         match (change, queue, self.groups.get(at)) {
             (GroupChange::Open { key, weight, .. }, Some(number), _) => {
-                let opened = self.queue(number).new_group(key.into()).weight(weight.into()).open();
+                let (queue, key) = (self.queue(number), key.into());
+                let opened = match weight {
+                    1 => Ok(queue.group(key)),
+                    _ => queue.new_group(key).weight(weight.into()).open(),
+                };
                 opened.into_iter().for_each(|group| self.groups.put(at, (group, number)));
             }
             (GroupChange::Weight(weight), _, Some((group, _))) => drop(group.set_weight(weight.into())),
@@ -377,7 +412,10 @@ impl Subject for Clockworker {
             On::Group(group) => {
                 let (group, _) = self.groups.get(group.into())?;
                 let (priority, due) = ((task % 9) as i8, micros(task % 9 * 100));
-                group.new_task().priority(priority).deadline(due).spawn(future)
+                match task % 2 {
+                    0 => group.spawn(future),
+                    _ => group.new_task().priority(priority).deadline(due).spawn(future),
+                }
             }
             On::Try(_) => match queue.try_spawn(future) {
                 Ok(join) => join,
@@ -441,6 +479,9 @@ impl Subject for Clockworker {
 
     fn dropped(&self, task: TaskName) {
         self.hostility.iter().for_each(|hostility| hostility.ended(task));
+        if task % 4 > 0 {
+            drop(self.aborts.take(task));
+        }
     }
 
     fn wait(&self, run: &Run<Self>, by: TaskName, wait: &Wait) -> Option<Waiting> {
@@ -449,28 +490,27 @@ impl Subject for Clockworker {
 
     fn run(&self, run: &Run<Self>, until: Until<'_, Join>, _lead: &[Entry]) -> Stopped {
         let mut stopped = Stopped::default();
-        let turn = async |acts| {
+        let turn = async |acts: &[Op]| {
             run.act_as_main(acts);
             self.check_faults();
+            if acts.contains(&Op::Wait(Wait::Thread)) {
+                waits::for_thread(run, false).await;
+            }
             yield_now().await;
         };
         match until {
             Until::Turn(acts) => drop(self.drive(async |_| turn(acts).await)),
-            Until::Cut(acts) => {
-                if let Some(ex) = self.ex.borrow().clone() {
-                    let _: Poll<()> = poll_once(&mut pin!(ex.run_until(turn(acts))));
-                }
-            }
-            Until::Idle => {
-                stopped.idle = self.drive(async |ex| self.idle_or(ex, |_| false).await) != Some(false)
-            }
-            Until::Joined(handle) => {
-                let look = |cx: &mut Context<'_>| match Pin::new(&mut *handle).poll(cx) {
-                    Poll::Ready(result) => {
+            Until::Cut { acts, visits } => self.cut_short(run, acts, visits),
+            Until::Idle(mut handle) => {
+                let look = |cx: &mut Context<'_>| match handle
+                    .as_mut()
+                    .map(|handle| Pin::new(&mut **handle).poll(cx))
+                {
+                    Some(Poll::Ready(result)) => {
                         stopped.joined = Some(result);
                         true
                     }
-                    Poll::Pending => false,
+                    Some(Poll::Pending) | None => false,
                 };
                 stopped.idle = self.drive(async |ex| self.idle_or(ex, look).await) != Some(false);
             }

@@ -50,6 +50,8 @@ pub(super) enum Event {
     Spawned(TaskName, Option<u16>, Thread),
     /// The future that is run is about to act.
     Main,
+    /// The host is, while it has the thread.
+    Visit,
     /// A task's poll begins, in that queue.
     Polled(TaskName, u16),
     /// It ends, and the task is not done.

@@ -43,14 +43,22 @@ impl<'a> Grammar<'a> {
                 4..=7 => self.spawn(DEPTH),
                 8 | 9 => Op::Yield(1),
                 10 => {
-                    let count = 1 + self.tape.below(4);
-                    Op::Main { acts: self.ops(count, 1), cut: self.tape.below(2) == 0 }
+                    let acts = self.few_ops();
+                    match self.tape.below(2) {
+                        0 => Op::Main(acts),
+                        _ => Op::Cut { acts, visits: self.few_ops() },
+                    }
                 }
                 _ => self.op(DEPTH),
             };
             self.push(&mut ops, op);
         }
         ops
+    }
+
+    fn few_ops(&mut self) -> Vec<Op> {
+        let count = 1 + self.tape.below(4);
+        self.ops(count, 1)
     }
 
     fn ops(&mut self, count: u8, depth: u32) -> Vec<Op> {
@@ -62,19 +70,24 @@ impl<'a> Grammar<'a> {
         ops
     }
 
-    /// Some tasks are aborted when they have just been woken or spawned.
+    /// Some tasks are aborted when they have just been woken or spawned, and some are awaited at once.
     fn push(&self, ops: &mut Vec<Op>, op: Op) {
-        let aborted = match &op {
-            Op::Wake(of, _) => Some(*of),
-            // What such a drop holds up the reference does not know.
-            Op::Spawn(On::Elsewhere(..), script) if self.kind != Kind::Compared => Some(script.name),
+        let tape = self.tape;
+        let next = match &op {
+            Op::Spawn(_, script) if tape.below(4) == 1 => Some(Op::Join(script.name)),
+            // What the drop of a new task holds up the reference does not know.
+            Op::Spawn(On::Elsewhere(..), script) if self.kind != Kind::Compared => {
+                Some(self.abort(script.name))
+            }
+            Op::Wake(of, _) => Some(self.abort(*of)),
             _ => None,
         };
         ops.push(op);
-        if let Some(of) = aborted.filter(|_| self.tape.below(8) == 1) {
-            let on = if self.tape.below(3) == 0 { Thread::Other } else { Thread::Owner };
-            ops.push(Op::Abort(of, on));
-        }
+        ops.extend(next.filter(|next| matches!(next, Op::Join(_)) || tape.below(8) == 1));
+    }
+
+    fn abort(&self, of: TaskName) -> Op {
+        Op::Abort(of, if self.tape.below(3) == 0 { Thread::Other } else { Thread::Owner })
     }
 
     /// One op, with tasks that spawn tasks so deep.

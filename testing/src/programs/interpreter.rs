@@ -32,6 +32,7 @@ pub(super) struct Interpreter<S: Subject> {
     queues: Cell<u16>,
     /// Tasks give their output at their next poll, and destructors do nothing.
     pub(super) finishing: Cell<bool>,
+    is_over: Cell<bool>,
 }
 
 impl<S: Subject> Interpreter<S> {
@@ -49,6 +50,7 @@ impl<S: Subject> Interpreter<S> {
             slots,
             queues: Cell::new(1),
             finishing: Cell::default(),
+            is_over: Cell::default(),
         })
     }
 
@@ -62,12 +64,12 @@ impl<S: Subject> Interpreter<S> {
                     lead = stop.map_or(&[], |at| &lead[at + 1..]);
                 }
             }
-            Op::Main { acts, cut: false } => drop(self.run(Until::Turn(acts), lead)),
-            Op::Main { acts, cut: true } => drop(self.run(Until::Cut(acts), lead)),
-            Op::Park => drop(self.run(Until::Idle, lead)),
+            Op::Main(acts) => drop(self.run(Until::Turn(acts), lead)),
+            Op::Cut { acts, visits } => drop(self.run(Until::Cut { acts, visits }, lead)),
+            Op::Park => drop(self.run(Until::Idle(None), lead)),
             Op::Join(of) => {
                 let Some(mut handle) = self.handles.take(*of) else { return };
-                match self.run(Until::Joined(&mut handle), lead) {
+                match self.run(Until::Idle(Some(&mut handle)), lead) {
                     Some(result) => drop(self.joined(*of, None, result)),
                     None => self.handles.put(*of, handle),
                 }
@@ -96,15 +98,18 @@ impl<S: Subject> Interpreter<S> {
         }
     }
 
+    /// The host does this, while it has the thread.
+    pub(super) fn visit(self: &Rc<Self>, op: &Op) {
+        self.trace.note(Event::Visit);
+        self.act(Actor::Outside, None, op);
+    }
+
     /// What takes no waiting. `by` is the queue of the task that does it.
     pub(super) fn act(self: &Rc<Self>, actor: Actor, by: Option<u16>, op: &Op) {
         match *op {
             Op::Work(us) => self.clock.advance(Duration::from_micros(us.into())),
             Op::Wake(of, on) => self.wake(of, on),
-            Op::DropWaker(of) => {
-                let waker = self.wakers.take(of);
-                waker.into_iter().for_each(|waker| self.subject.elsewhere(of, Elsewhere::DropWaker(waker)));
-            }
+            Op::DropWaker(of) => self.drop_waker_elsewhere(of),
             Op::Spawn(on, ref script) => self.spawn(by, on, script),
             Op::Abort(of, on) if self.abortable.get(of).is_some() => {
                 self.trace.note(Event::Aborted(of, actor, on));
@@ -125,7 +130,7 @@ impl<S: Subject> Interpreter<S> {
                 self.subject.change_group(group, queue.map(|(queue, _)| queue), change);
             }
             Op::Abort(..) | Op::Yield(_) | Op::Park | Op::Join(_) | Op::Wait(_) | Op::Panic => {}
-            Op::Main { .. } => {}
+            Op::Main(_) | Op::Cut { .. } => {}
         }
     }
 
@@ -247,6 +252,23 @@ impl<S: Subject> Interpreter<S> {
         self.subject.polled(queue);
     }
 
+    /// A task's future is being dropped. Of most tasks nothing is kept then, so that their memory is used again.
+    pub(super) fn dropped(&self, task: TaskName) {
+        self.subject.dropped(task);
+        match task % 4 {
+            // In what order tasks are dropped with their executor decides nothing.
+            _ if self.is_over.get() => {}
+            0 => {}
+            1 => self.drop_waker_elsewhere(task),
+            _ => drop(self.wakers.take(task)),
+        }
+    }
+
+    fn drop_waker_elsewhere(&self, of: TaskName) {
+        let waker = self.wakers.take(of);
+        waker.into_iter().for_each(|waker| self.subject.elsewhere(of, Elsewhere::DropWaker(waker)));
+    }
+
     /// Wakes all tasks up to that name.
     pub(super) fn wake_all(&self, names: TaskName) {
         (0..names).for_each(|name| self.wake(name, Thread::Owner));
@@ -255,6 +277,7 @@ impl<S: Subject> Interpreter<S> {
     /// The end: the executor is dropped, every handle that is left is asked, and every waker woken in vain.
     pub(super) fn end(&self) {
         self.trace.note(Event::Ended);
+        self.is_over.set(true);
         self.subject.tear_down();
         for (of, mut handle) in self.handles.take_all() {
             match Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())) {

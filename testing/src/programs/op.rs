@@ -51,10 +51,13 @@ pub(super) enum Op {
     },
     Queue(u8, Change),
     Group(u8, GroupChange),
-    /// From outside: one turn, in which the future that is run does this. It is dropped midway if `cut`.
-    Main {
+    /// From outside: one turn, in which the future that is run does this.
+    Main(Vec<Op>),
+    /// From outside: the same, in a run that then waits, is polled by hand, and is dropped. After each poll but the last the host
+    /// does something.
+    Cut {
         acts: Vec<Op>,
-        cut: bool,
+        visits: Vec<Op>,
     },
 }
 

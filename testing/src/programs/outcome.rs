@@ -1,11 +1,12 @@
 //! What came of a program that was run to its end, and what that says by itself, without a reference.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem::{Discriminant, discriminant};
 use std::time::Duration;
 
 use clockworker::{ExecutorStats, Queue};
 
-use super::event::{Actor, Entry, Event, WaitsFor};
+use super::event::{Actor, End, Entry, Event, WaitsFor};
 use super::op::{TaskName, Thread};
 
 /// What was seen of a whole program.
@@ -86,6 +87,8 @@ pub struct Audit {
     pub polls: u64,
     /// Where tasks were when they were aborted, by what, and on which thread.
     pub aborts: BTreeSet<(Phase, Actor, Thread)>,
+    /// How often each kind of event was seen.
+    events: HashMap<Discriminant<Event>, u64>,
     /// What is not as it must be, and how often.
     complaints: BTreeMap<&'static str, u64>,
 }
@@ -113,11 +116,17 @@ impl Audit {
         self.complaints.is_empty()
     }
 
+    /// How many kinds of events were seen, and how often the rarest.
+    pub fn events(&self) -> (usize, u64) {
+        (self.events.len(), self.events.values().copied().min().unwrap_or(0))
+    }
+
     /// Adds another's.
     pub fn add(&mut self, other: &Audit) {
         self.tasks += other.tasks;
         self.polls += other.polls;
         self.aborts.extend(&other.aborts);
+        other.events.iter().for_each(|(kind, times)| *self.events.entry(*kind).or_default() += times);
         other.complaints.iter().for_each(|(what, times)| self.complain(what, *times));
     }
 
@@ -195,6 +204,7 @@ impl Reader {
             _ => false,
         };
         self.audit.complain("futures touched on another thread", (is_owners && entry.elsewhere).into());
+        *self.audit.events.entry(discriminant(&entry.event)).or_default() += 1;
         let polls = self.polls;
         match entry.event {
             Event::Spawned(task, queue, on) => {
@@ -229,7 +239,16 @@ impl Reader {
                 let lost = self.tasks.values().filter(is_lost).count() as u64;
                 self.audit.complain("wakes without a poll", lost + u64::from(waits));
             }
-            Event::Joined(..) | Event::Created(..) | Event::Stopped(_) | Event::Ended => {}
+            Event::Joined(of, _, end) => {
+                let seen = self.task(of);
+                let due = match seen {
+                    Seen { panicked: true, .. } => End::Panicked,
+                    Seen { outputs: 0, .. } => End::Cancelled,
+                    _ => End::Output(of),
+                };
+                self.audit.complain("join handles with a wrong answer", (end != due).into());
+            }
+            Event::Visit | Event::Created(..) | Event::Stopped(_) | Event::Ended => {}
         }
     }
 
@@ -335,7 +354,7 @@ mod tests {
     fn it_sees_what_is_not_as_it_must_be() {
         let other = [Event::Spawned(1, Some(0), Thread::Owner), Event::Polled(1, 0), Event::FutureDropped(1)];
         let delayed = [&[SPAWNED, ABORTED], &other[..], &[DROPPED]].concat();
-        let cases: [(&[Event], bool, &[&str]); 10] = [
+        let cases: [(&[Event], bool, &[&str]); 11] = [
             (&[SPAWNED, POLLED, MADE, DROPPED, GONE], false, &[]),
             (&[SPAWNED, POLLED, MADE, DROPPED, GONE], true, &[]),
             (&[SPAWNED, POLLED, DROPPED], true, &["futures touched on another thread"]),
@@ -344,6 +363,11 @@ mod tests {
             (&[SPAWNED, POLLED, MADE, DROPPED], false, &["outputs not dropped once"]),
             (&[SPAWNED, POLLED, ASLEEP, POLLED, DROPPED], false, &["polls without a wake"]),
             (&[SPAWNED, POLLED, ASLEEP, WOKEN, Event::Rest(0), DROPPED], false, &["wakes without a poll"]),
+            (
+                &[SPAWNED, DROPPED, Event::Joined(0, None, End::Panicked)],
+                false,
+                &["join handles with a wrong answer"],
+            ),
             (&[SPAWNED, DROPPED, POLLED], false, &["polls after the end"]),
             (&delayed, false, &["polls of a queue before the drop of its aborted task"]),
         ];

@@ -4,7 +4,7 @@
 //! scheduler that calls back into its executor is excused: which fault that is, if any, is not foretold.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use clockworker::PolicyFault;
@@ -54,7 +54,7 @@ pub(super) struct Hostility {
     /// Of its queue.
     polls: Cell<u64>,
     /// By slot, the task that has it.
-    slots: RefCell<Vec<Option<(TaskId, Option<TaskName>)>>>,
+    slots: RefCell<BTreeMap<usize, (TaskId, Option<TaskName>)>>,
     /// Tasks whose futures were dropped. The scheduler may give those out, or not.
     ended: RefCell<BTreeSet<TaskName>>,
     owed: RefCell<Vec<Owed>>,
@@ -252,16 +252,13 @@ impl Plan for Rc<Hostility> {
     fn pushed(&self, task: Task, why: Ready) {
         let (id, slot) = (task.id, task.id.slot());
         let mut slots = self.slots.borrow_mut();
-        if slot >= slots.len() {
-            slots.resize(slot + 1, None);
-        }
         if why == Ready::Spawned {
-            assert_eq!(slots[slot], None, "spawned in a slot that is taken");
-            let is_known = |name| slots.iter().flatten().any(|(_, known)| *known == Some(name));
-            slots[slot] = Some((id, being_spawned().filter(|&name| !is_known(name))));
+            let is_known = |name| slots.values().any(|(_, known)| *known == Some(name));
+            let name = being_spawned().filter(|&name| !is_known(name));
+            assert_eq!(slots.insert(slot, (id, name)), None, "spawned in a slot that is taken");
         }
-        let known = slots[slot].filter(|(known, _)| *known == id);
-        let Some((_, name)) = known else { panic!("pushed {id:?}, which was not spawned") };
+        let known = slots.get(&slot).filter(|(known, _)| *known == id);
+        let Some(&(_, name)) = known else { panic!("pushed {id:?}, which was not spawned") };
         let mut owed = self.owed.borrow_mut();
         assert!(owed.iter().all(|owed| owed.id != id), "pushed twice");
         owed.push(Owed { id, name, since: self.polls.get() });
@@ -282,7 +279,7 @@ impl Plan for Rc<Hostility> {
     }
 
     fn finished(&self, task: Task) {
-        self.slots.borrow_mut()[task.id.slot()] = None;
+        self.slots.borrow_mut().remove(&task.id.slot());
     }
 
     fn dropped(&self) {

@@ -316,12 +316,12 @@ impl Subject for Reference {
     }
 
     fn run(&self, run: &Run<Self>, until: Until<'_, Join>, lead: &[Entry]) -> Stopped {
-        let (mut handle, mut acts) = (None, &[][..]);
-        match until {
-            Until::Joined(joined) => handle = Some(joined),
-            Until::Turn(main) | Until::Cut(main) => acts = main,
-            Until::Idle => {}
-        }
+        let (mut handle, mut acts, visits) = match until {
+            Until::Idle(handle) => (handle, &[][..], &[][..]),
+            Until::Turn(acts) => (None, acts, &[][..]),
+            Until::Cut { acts, visits } => (None, acts, visits),
+        };
+        let mut visits = visits.iter();
         if let Some(joined) = handle.as_deref_mut().and_then(Join::answer) {
             return Stopped { idle: false, joined: Some(joined) };
         }
@@ -334,6 +334,10 @@ impl Subject for Reference {
             match entry.event {
                 Event::Main => {
                     run.act_as_main(std::mem::take(&mut acts));
+                    self.take_in();
+                }
+                Event::Visit => {
+                    visits.next().into_iter().for_each(|op| run.visit(op));
                     self.take_in();
                 }
                 Event::Polled(task, queue) if !self.poll(queue, task) => break,

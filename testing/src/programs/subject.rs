@@ -68,14 +68,12 @@ pub(super) enum Elsewhere<J> {
 
 /// What a run is for.
 pub(super) enum Until<'a, J> {
-    /// Nothing is left to do.
-    Idle,
     /// A short turn, in which the future that is run does this.
     Turn(&'a [Op]),
-    /// The same, and the run is dropped midway.
-    Cut(&'a [Op]),
-    /// A task is finished, or nothing is left to do.
-    Joined(&'a mut J),
+    /// The same, in a run that is dropped; and between its turns the host does that.
+    Cut { acts: &'a [Op], visits: &'a [Op] },
+    /// Nothing is left to do, or that task is finished.
+    Idle(Option<&'a mut J>),
 }
 
 /// Why a run ended.

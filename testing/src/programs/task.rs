@@ -125,7 +125,7 @@ impl<S: Subject> Drop for TaskFuture<S> {
             return;
         }
         let run = self.run.upgrade();
-        run.iter().for_each(|run| run.subject.dropped(script.name));
+        run.iter().for_each(|run| run.dropped(script.name));
         let acting = run.filter(|run| !run.finishing.get());
         // A second panic while the first one unwinds ends any process.
         for op in script.at_drop.iter().filter(|_| !std::thread::panicking()) {

@@ -16,17 +16,8 @@ pub(super) struct Threads {
     pub(super) are_free: bool,
     workers: RefCell<Vec<Worker>>,
     next: Cell<usize>,
-    pub(super) waiting: Waiting,
-}
-
-/// Threads that each wait for something that ends when the executor has, at the latest.
-#[derive(Clone, Default)]
-pub(super) struct Waiting(Arc<Mutex<Vec<JoinHandle<()>>>>);
-
-impl Waiting {
-    pub(super) fn start(&self, wait: impl FnOnce() + Send + 'static) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(thread::spawn(wait));
-    }
+    /// Each waits for a task, and ends when the executor has, at the latest.
+    pub(super) waiting: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
 struct Worker {
@@ -58,7 +49,7 @@ impl Threads {
             are_free: free > 0,
             workers: RefCell::new(workers),
             next: Cell::new(0),
-            waiting: Waiting::default(),
+            waiting: Arc::default(),
         }
     }
 
@@ -95,7 +86,7 @@ impl Threads {
     /// Waits for all. The executor must have ended.
     pub(super) fn join(&self) -> anyhow::Result<()> {
         self.end()?;
-        let waiting = std::mem::take(&mut *self.waiting.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         waiting.into_iter().try_for_each(ended)
     }
 }

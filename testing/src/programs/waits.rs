@@ -21,7 +21,7 @@ use crate::panics::drop_contained;
 /// How the task `by` waits.
 pub(super) fn waiting(run: &Run<Clockworker>, by: TaskName, wait: &Wait) -> Option<Waiting> {
     Some(match *wait {
-        Wait::Thread => Box::pin(wait_for_thread(run, by % 4 == 0)),
+        Wait::Thread => Box::pin(for_thread(run, by.is_multiple_of(4))),
         Wait::Lend(of, yields, awaits) => {
             let handle = run.take_handle(of)?;
             Box::pin(lend(run.trace.clone(), (of, by), handle, yields, awaits))
@@ -48,7 +48,7 @@ async fn yield_often(times: u8) {
 
 /// Waits for another thread, which is asked at the first poll and ends the wait by one wake. If `disturbed`, the task is woken
 /// before for nothing.
-fn wait_for_thread(run: &Run<Clockworker>, disturbed: bool) -> impl Future<Output = ()> + use<> {
+pub(super) fn for_thread(run: &Run<Clockworker>, disturbed: bool) -> impl Future<Output = ()> + use<> {
     let waits = Waits::begin(&run.subject.gates);
     let (weak, open) = (Rc::downgrade(run), Arc::new(AtomicBool::new(false)));
     let mut is_asked = false;
@@ -125,11 +125,8 @@ fn spawn_when_room(
 
 /// Those that were spawned here: a set aborts in the order of ids, and what ids another thread gives depends on the process.
 fn collect(run: &Run<Clockworker>, tasks: Range<TaskName>) -> JoinSet<Output> {
-    let mut set = JoinSet::new();
-    for of in tasks.filter(|of| !run.subject.foreign.borrow().contains(of)) {
-        run.take_handle(of).into_iter().for_each(|Join(handle)| drop(set.insert(handle)));
-    }
-    set
+    let here = tasks.filter(|of| !run.subject.foreign.borrow().contains(of));
+    here.filter_map(|of| run.take_handle(of)).map(|Join(handle)| handle).collect()
 }
 
 /// Awaits some of them, and lets the rest go in one way or another.
