@@ -65,7 +65,7 @@ const HALF: Shape = Shape("50:1, 50:100", [1_000, 100_000], 0.5, 50_000);
 /// What is measured, with the lengths of polls in microseconds.
 const CELLS: [(Shape, u64); 5] = [(RARE, 1), (RARE, 5), (HALF, 1), (HALF, 5), (HALF, 25)];
 
-const QUICK_JOBS: usize = 2_000;
+const QUICK_JOBS: usize = 200;
 
 /// An experiment for each shape and length of polls. `jobs` are those of a try, if not as many as usual.
 pub fn experiments(seed: u64, quick: bool, jobs: Option<usize>) -> Vec<Sampling> {
