@@ -260,7 +260,7 @@ fn play(operation: Operation, state: State, moment: Moment) {
     assert!(call.is_done.get(), "the operation was not called");
     let finish_retire = || {
         let mut retire = call.retire.borrow_mut();
-        let report = retire.as_mut().and_then(|retire| poll(retire));
+        let report = retire.as_mut().and_then(poll);
         if report.is_some() {
             *retire = None;
         }
