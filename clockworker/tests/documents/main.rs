@@ -1,7 +1,9 @@
-//! Links in documents lead somewhere, and the folders of `src` import each other in one direction.
+//! Links in documents lead somewhere, quoted results are not older than they say, and the folders of `src` import each other in one
+//! direction.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// All files below a folder of this extension, but build output and what is hidden.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -59,6 +61,47 @@ fn every_link_leads_somewhere() {
         .collect();
     assert!(documents.len() > 10, "{} documents", documents.len());
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+// ---- A quoted result is of the libraries as they are, or the document says as of when it is
+
+/// The folders whose hashes a result names. None where this is no checkout of git.
+fn hashes(workspace: &Path) -> Option<[String; 2]> {
+    let hash = |folder: &str| {
+        let spec = format!("HEAD:{folder}/src");
+        let git =
+            Command::new("git").args(["rev-parse", "--short=12", &spec]).current_dir(workspace).output();
+        git.ok()
+            .filter(|git| git.status.success())
+            .map(|git| String::from_utf8_lossy(&git.stdout).trim().to_owned())
+    };
+    Some([hash("clockworker")?, hash("schedulers")?])
+}
+
+#[test]
+fn a_quoted_result_is_of_today_or_its_document_says_as_of() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let Some(hashes) = hashes(&workspace) else { return };
+    let results = workspace.join("benches/results");
+    let is_old = |link: &str| {
+        let result = link.rsplit_once("benches/results/").map(|(_, name)| results.join(name));
+        let text = result.and_then(|result| fs::read_to_string(result).ok());
+        text.is_some_and(|text| !hashes.iter().all(|hash| text.contains(hash.as_str())))
+    };
+    let mut documents = files(&workspace, "md");
+    documents.retain(|document| !document.starts_with(&results));
+    for document in documents {
+        for section in text_of(&document).split("\n## ") {
+            let links = section.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '#']).next());
+            let old: Vec<&str> = links.filter(|link| is_old(link)).collect();
+            let says_so = section.to_lowercase().contains("as of");
+            assert!(
+                old.is_empty() || says_so,
+                "{}: {old:?} are older, and nothing says so",
+                document.display()
+            );
+        }
+    }
 }
 
 // ---- Each folder of `src` imports only from those before it
