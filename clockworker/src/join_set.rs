@@ -7,6 +7,7 @@ use std::mem::take;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::thread;
 
 use slab::Slab;
 
@@ -417,11 +418,19 @@ fn with_id<T>((id, output): (Id, Result<T, JoinError>)) -> Result<(Id, T), JoinE
 
 impl<T> Drop for JoinSet<T> {
     fn drop(&mut self) {
+        // The waker of an executor's host may panic when it is woken for an abort.
+        let mut panicked = None;
         for place in self.places() {
-            // The waker of an executor's host may panic when it is woken for an abort. The thread may be unwinding already.
-            drop_quietly(catch_unwind(AssertUnwindSafe(|| self.tasks[place].abort())));
+            let aborted = catch_unwind(AssertUnwindSafe(|| self.tasks[place].abort()));
+            drop_quietly(aborted.err().and_then(|payload| panicked.replace(payload)));
         }
         self.drop_tasks();
+        // A second panic would end the process.
+        if thread::panicking() {
+            drop_quietly(panicked);
+        } else if let Some(payload) = panicked {
+            resume_unwind(payload);
+        }
     }
 }
 

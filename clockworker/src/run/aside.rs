@@ -88,9 +88,14 @@ impl Core {
         // The end of a slice of its own settles where it stands.
         if works && self.slice.running() != Some(queue.id) && (was_throttled || queue.is_constrained()) {
             self.settle_place(queue);
-            self.heed(queue);
+            self.preempt_for(queue);
         }
         self.note_constraints();
+        if works {
+            // Outside of a turn nothing else brings one, which goes on with the queue or sets the alarm anew. Last, as the
+            // host's waker is foreign code.
+            self.shared.inbox.wake_parked_host();
+        }
     }
 
     pub(super) fn count_constrained(&self, before: bool, after: bool) {

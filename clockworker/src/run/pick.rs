@@ -357,7 +357,7 @@ impl Core {
         if self.slice.running.get() == Some(queue.id) {
             self.slice.preempt();
         }
-        self.heed(queue);
+        self.preempt_for(queue);
     }
 
     /// Adds a queue to those that EEVDF picks from, and preempts the running one if the new one is to be served first.
@@ -378,13 +378,11 @@ impl Core {
             self.grant_rest();
             self.slice.contend();
         }
-        self.heed(queue);
+        self.preempt_for(queue);
     }
 
-    /// Heeds that a queue has work now, or may be served sooner: ends the slice under way if the queue is to be served before
-    /// the running one, and wakes a parked host, as the caller may be outside of a turn.
-    pub(super) fn heed(&self, queue: &RunQueue) {
-        self.shared.inbox.wake_parked_host();
+    /// Ends the slice under way if the queue is to be served before the running one.
+    pub(super) fn preempt_for(&self, queue: &RunQueue) {
         if let Some(running) = self.slice.running.get()
             && (self.queues.eevdf.borrow().preempts(queue.id, running)
                 || self.aside.is_used() && self.preempts_aside(queue, running))
