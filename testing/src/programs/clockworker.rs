@@ -483,7 +483,7 @@ impl Subject for Clockworker {
 
     fn dropped(&self, task: TaskName) {
         self.hostility.iter().for_each(|hostility| hostility.ended(task));
-        if task % 4 > 0 {
+        if !task.is_multiple_of(4) {
             drop(self.aborts.take(task));
         }
     }
