@@ -34,6 +34,8 @@ use crate::hostile::Hostile;
 use crate::panics::drop_contained;
 use crate::policy::Policy;
 
+/// Until all that is ready was polled.
+const MOST_YIELDS: u32 = 200_000;
 /// Without a poll, even if all that is ready is in a queue that has a hundredth of the time.
 const MOST_IDLE_TURNS: u32 = 1_000;
 /// How far the clock moves in each of them.
@@ -185,7 +187,7 @@ impl Clockworker {
 
     /// Yields until nothing was polled in between: true. Or until `enough`: false.
     async fn idle_or(&self, ex: &Executor, mut enough: impl FnMut(&mut Context<'_>) -> bool) -> bool {
-        let mut before = None;
+        let (mut before, mut yields) = (None, 0);
         poll_fn(|cx| {
             if enough(cx) {
                 return Poll::Ready(false);
@@ -195,6 +197,8 @@ impl Clockworker {
             if before.replace(polls) == Some(polls) {
                 return Poll::Ready(true);
             }
+            yields += 1;
+            assert!(yields < MOST_YIELDS, "the executor does not come to rest");
             cx.waker().wake_by_ref();
             Poll::Pending
         })
