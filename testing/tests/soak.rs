@@ -30,9 +30,12 @@ fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
     play_all(|case| (1..=WARM_UP).for_each(case));
     let left_by_hosts = left_by_hosts();
     let before = Allocated::now();
-    play_all(|case| each_seed(100, 50_000, case)).check();
+    let counts = play_all(|case| each_seed(100, 50_000, case)).checked();
     let lost = Allocated::now() - before - left_by_hosts;
     assert_eq!((lost.bytes, lost.pieces), (0, 0), "bytes and allocations lost");
+    // Last, as what is printed is kept until the test has ended.
+    let [rounds, repeated, tasks, polls] = counts;
+    println!("{rounds} rounds, {repeated} of them twice: {tasks} tasks with {polls} polls");
 }
 
 /// What a thread that has used all hosts leaves behind, without any of the executor's tasks: 24 bytes of monoio 0.2.4.
@@ -82,9 +85,10 @@ impl Total {
         self.rounds += 1;
     }
 
-    fn check(self) {
-        let Self { rounds, repeated, sum } = &self;
-        println!("{rounds} rounds, {repeated} of them twice: {} tasks with {} polls", sum.tasks, sum.polls);
-        assert!(*repeated > 0 && sum.tasks > 10 * rounds || seed().is_some(), "{sum:?}");
+    /// Rounds, rounds played twice, tasks and polls.
+    fn checked(self) -> [u64; 4] {
+        let Self { rounds, repeated, sum } = self;
+        assert!(repeated > 0 && sum.tasks > 10 * rounds || seed().is_some(), "{sum:?}");
+        [rounds, repeated, sum.tasks, sum.polls]
     }
 }
