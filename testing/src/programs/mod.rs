@@ -1,6 +1,6 @@
 //! Random programs, and what must hold of each: one grammar, three oracles.
 //!
-//! A [`Program`] is a list of [`Op`]s, made of bytes, which a seed, a fuzzer or a test decides. Its tasks spawn, wake, abort,
+//! A [`Program`] is a list of operations, made of bytes, which a seed, a fuzzer or a test decides. Its tasks spawn, wake, abort,
 //! join, panic and drop, from outside, from inside tasks, from destructors and from other threads; queues and groups are
 //! created, changed and closed under them.
 //!
