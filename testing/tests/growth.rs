@@ -20,14 +20,14 @@ static ALLOCATOR: Counting = COUNTING;
 const BATCH: usize = 1_000;
 const BATCHES_OF_AN_EXECUTOR: u64 = 10;
 
-/// What resident memory may grow by in KiB: what the allocator keeps for itself.
-const SLACK_KIB: f64 = 4_096.0;
+/// What resident memory may grow by in KiB: the allocator's own affairs.
+const SLACK_KIB: f64 = 1_024.0;
 
 #[test]
 fn no_byte_is_left_of_tasks_that_completed_panicked_or_were_aborted() {
     let batches = pick(100, 10_000);
-    // All that is made once has been made then.
-    run((batches / 20).max(2 * BATCHES_OF_AN_EXECUTOR), &mut Resident::default());
+    // All that is made once has been made then, and the allocator keeps what it keeps.
+    run((batches / 20).max(10 * BATCHES_OF_AN_EXECUTOR), &mut Resident::default());
     let (before, mut resident) = (Allocated::now(), Resident::default());
     run(batches, &mut resident);
     let lost = Allocated::now() - before;

@@ -105,8 +105,9 @@ fn wake_many(wakers: &[Waker], first: usize) {
 /// Tasks beside the one that is polled: some are aborted, some only woken.
 const OTHERS: usize = 16;
 
-/// Threads wake and abort tasks, and drop wakers, while a task is polled that goes on when they have done so. A lock that the
-/// owner thread has in a poll would hold them up for ever.
+/// Threads wake and abort tasks, and drop wakers, while a task is polled that goes on when they have done so; then it does so
+/// itself. It holds a lock meanwhile that the others take in their polls and drops: a call that waits for the owner thread, or
+/// polls or drops a task where it is, does not return.
 fn while_polled(rounds: usize, pulse: &Pulse) {
     for _ in 0..rounds {
         let ex = Executor::new();
@@ -116,7 +117,8 @@ fn while_polled(rounds: usize, pulse: &Pulse) {
         let polled = async move {
             yield_now().await;
             let before = seen.polls_and_drops.load(Ordering::Acquire);
-            let wakers = std::mem::take(&mut *seen.wakers.lock().unwrap());
+            let mut lock = seen.wakers.lock().unwrap();
+            let wakers = std::mem::take(&mut *lock);
             thread::scope(|scope| {
                 for thread in 0..THREADS {
                     let (wakers, aborted) = (wakers.clone(), aborts.iter().skip(thread).step_by(2 * THREADS));
@@ -127,7 +129,10 @@ fn while_polled(rounds: usize, pulse: &Pulse) {
                     });
                 }
             });
-            drop(wakers);
+            wakers.iter().for_each(Waker::wake_by_ref);
+            aborts.iter().skip(THREADS).step_by(4).for_each(AbortHandle::abort);
+            wakers.into_iter().for_each(Waker::wake);
+            drop(lock);
             assert_eq!(
                 seen.polls_and_drops.load(Ordering::Acquire),
                 before,
@@ -165,5 +170,6 @@ struct CountsDrop(Arc<Seen>);
 impl Drop for CountsDrop {
     fn drop(&mut self) {
         self.0.polls_and_drops.fetch_add(1, Ordering::AcqRel);
+        drop(self.0.wakers.lock());
     }
 }

@@ -38,9 +38,7 @@ use crate::sync::{Arc, waker_of};
 /// # Cost
 ///
 /// Per run: two file descriptors and some allocations. Per turn of an executor with work left: a byte through a pair of
-/// sockets, without allocating. That took 0.7 µs on io_uring and 0.9 µs on the legacy driver (epoll), so less than half a
-/// percent of a turn of 200 µs (`cargo bench -p clockworker-benches --bench monoio`, 2026-11-21, an AMD EPYC with Linux 6.18). Nothing
-/// when the executor is idle.
+/// sockets, without allocating. Nothing when the executor is idle.
 ///
 /// # Errors
 ///
