@@ -26,9 +26,7 @@ use crate::task::JoinHandle;
 /// **Dropping it** drops every task's future, on this thread, before it returns; join handles that are still awaited give a
 /// [cancelled](crate::JoinError::is_cancelled) error. Wakers, handles and abort handles may outlive it and do nothing then.
 ///
-/// **After a `fork`** it belongs to the parent. In the child, running the copy panics, spawning and creating queues give
-/// errors, all saying why, and dropping it drops the copies of its futures and wakes no host. If a task forks, the child's
-/// copy of the run ends with the poll of that task: no other task is polled there.
+/// **After a `fork`** it belongs to the parent: to run the child's copy panics. The child may make an executor of its own.
 ///
 /// # Example
 ///
@@ -120,15 +118,16 @@ impl Executor {
     /// `'static`. What it spawns with [`spawn_local`](crate::spawn_local) goes to the default queue. Tasks that are not
     /// finished when it is done stay, and go on in the next run.
     ///
+    /// Several runs may be under way, beside each other or inside a task of the executor. Any that is polled by a host runs the
+    /// tasks. Inside a task or another run it polls `future` only.
+    ///
     /// # Cancel safety
     ///
     /// Dropping the run midway drops `future` and the host's waker, but no task: the next run goes on.
     ///
     /// # Panics
     ///
-    /// When polled while the executor is being run already: inside one of its own tasks, or beside another run that was
-    /// polled before and is neither done nor dropped. In a child process of the one that made the executor. When polled again
-    /// once it is done. A panic of `future` is passed on; a panic of a task goes to the task's [`JoinHandle`], and is passed
+    /// In a child process of the one that made the executor. When polled again once it is done. A panic of `future` is passed on; a panic of a task goes to the task's [`JoinHandle`], and is passed
     /// on only with [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     pub fn run_until<F: Future>(&self, future: F) -> RunUntil<'_, F> {
         RunUntil::new(&self.core, future)
@@ -141,12 +140,14 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// As [`run_until`](Executor::run_until). And, with the feature `tokio`, where tokio's own `block_on` panics: inside a
+    /// As [`run_until`](Executor::run_until). Inside a task or a run of this executor, which would wait for itself. And, with
+    /// the feature `tokio`, where tokio's own `block_on` panics: inside a
     /// task or a `block_on` of a tokio runtime, whose timers and sockets this would keep from being served, for ever if
     /// `future` waits for one. (There `run_until(…).await` is the way. Without the feature the executor cannot tell.)
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         host::assert_may_block();
+        self.core.drivers.assert_not_driven();
         host::block_on(self.run_until(future))
     }
 
@@ -175,10 +176,6 @@ impl Executor {
     /// # Cancel safety
     ///
     /// It changes nothing, so it may be dropped at any time.
-    ///
-    /// # Panics
-    ///
-    /// In a child process that was forked, where no task finishes.
     ///
     /// # Example
     ///
@@ -217,7 +214,8 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// As [`run_until`](Executor::run_until). A panic of `deadline` is passed on, as if the future were dropped midway.
+    /// As [`run_until`](Executor::run_until). When first polled inside a task or a run of this executor: it would wait for
+    /// itself. A panic of `deadline` is passed on, as if the future were dropped midway.
     ///
     /// # Example
     ///

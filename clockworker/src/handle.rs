@@ -121,7 +121,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// If the executor is dropped, or this is a child process of the one that has it.
+    /// If the executor is dropped.
     ///
     /// # Cancel safety
     ///
@@ -156,12 +156,8 @@ impl Handle {
     }
 
     async fn ask<T: Send + 'static>(&self, question: fn(&Core) -> T) -> Result<T, GoneError> {
-        let forked = || !self.shared.process.is_current();
-        if forked() {
-            return Err(GoneError::new(true));
-        }
         let answer = ask(&self.shared, question).await;
-        answer.ok().flatten().ok_or_else(|| GoneError::new(forked()))
+        answer.ok().flatten().ok_or_else(GoneError::new)
     }
 
     pub(crate) fn spawn_placed<M, F>(
@@ -199,7 +195,6 @@ impl Handle {
             Ok(None) => Err(Refused::NoSuchQueue),
             Err(Stopped::ShutDown) => Err(Refused::ShutDown),
             Err(Stopped::Dropped) => Err(Refused::ExecutorDropped),
-            Err(Stopped::Forked) => Err(Refused::Forked),
         }
     }
 
@@ -213,7 +208,7 @@ impl Handle {
         matches!(self.shared.find(name), Ok(Some(_)))
     }
 
-    /// Whether the executor takes no more tasks: it was shut down or dropped, or is a parent process's.
+    /// Whether the executor takes no more tasks: it was shut down or dropped.
     pub fn is_stopped(&self) -> bool {
         self.shared.find(DEFAULT_QUEUE).is_err()
     }

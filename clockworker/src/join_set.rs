@@ -306,9 +306,6 @@ impl<T> JoinSet<T> {
             if self.is_empty() {
                 return Poll::Ready(None);
             }
-            if self.finished.is_copy() {
-                return self.poll_copied(cx);
-            }
             if self.finished.wait(cx.waker()) {
                 self.is_awaited = true;
                 return Poll::Pending;
@@ -358,20 +355,6 @@ impl<T> JoinSet<T> {
             self.over = VecDeque::with_capacity(KEPT);
         }
         Some(task)
-    }
-
-    /// Polls each task, in a child process: nothing that the parent has spawned finishes here.
-    #[cold]
-    fn poll_copied(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
-        for place in self.places() {
-            let task = &mut self.tasks[place];
-            if let Poll::Ready(output) = Pin::new(&mut *task).poll(cx) {
-                let id = task.id();
-                self.finished.leave(self.tasks.remove(place));
-                return Poll::Ready(Some((id, output)));
-            }
-        }
-        Poll::Pending
     }
 }
 

@@ -86,7 +86,6 @@ mod handle;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 mod join_set;
-mod lending;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(feature = "observe")]
@@ -127,7 +126,6 @@ pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use lending::Lending;
 pub use queue::{Cap, CapError, GroupError, LoadShedding, LoadSheddingError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;

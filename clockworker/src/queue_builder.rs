@@ -61,16 +61,6 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
         self
     }
 
-    /// The most ready tasks, those that wait to be polled: the queue takes a new one only while it has fewer. 1 to 2³⁰. No
-    /// limit unless told otherwise. [`Queue::set_max_ready`] changes it.
-    ///
-    /// This refuses new tasks only: tasks that are woken become ready in any number. Those woken since the last poll are not
-    /// counted yet.
-    pub fn max_ready(mut self, most: usize) -> Self {
-        self.options.limits.ready = Some(most);
-        self
-    }
-
     /// The most live tasks that the queue takes of each [group](Queue::group): 1 to 2³⁰. No limit unless told otherwise. A task
     /// without a group is not limited by this. [`Queue::set_max_live_per_group`] changes it.
     pub fn max_live_per_group(mut self, most: usize) -> Self {
@@ -113,8 +103,8 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     ///
     /// # Errors
     ///
-    /// If the share, the request or a limit is out of range, the name is empty, an open queue of this name exists, the executor was shut down, or this
-    /// is a child process of the one that has it; below a parent also if that is closed, is idle, has a cap, or has
+    /// If the share, the request or a limit is out of range, the name is empty, an open queue of this name exists, or the
+    /// executor was shut down; below a parent also if that is closed, is idle, has a cap, or has
     /// [`MAX_DEPTH`](crate::MAX_DEPTH) queues above it, or if this is to be an idle queue.
     pub fn create(self) -> Result<Queue, QueueError> {
         self.options.create_below(self.parent, self.core, self.name)

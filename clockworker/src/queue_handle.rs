@@ -93,8 +93,7 @@ impl Queue {
     /// # Errors
     ///
     /// If the queue is full, [overloaded](crate::LoadShedding) or closed, or its executor has stopped. The queue is full if it has as many tasks as
-    /// [`set_max_live`](Queue::set_max_live) or [`set_max_ready`](Queue::set_max_ready) allows, or if others
-    /// [wait for room](Queue::spawn_when_room).
+    /// [`set_max_live`](Queue::set_max_live) allows, or if others [wait for room](Queue::spawn_when_room).
     ///
     /// # Example
     ///
@@ -258,8 +257,8 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// If the name is empty, another open queue has it, the queue is closed, the executor was shut down or dropped, or this is a
-    /// child process of the one that has it. The queue keeps its name then.
+    /// If the name is empty, another open queue has it, the queue is closed, or the executor was shut down or dropped. The
+    /// queue keeps its name then.
     ///
     /// # Example
     ///
@@ -290,7 +289,7 @@ impl Queue {
     /// # Errors
     ///
     /// If the share is out of range, or the queue is gone: it was closed and its last task has finished, the executor was
-    /// shut down and its last task has finished, the executor was dropped, or this is a child process of the one that has it.
+    /// shut down and its last task has finished, or the executor was dropped.
     pub fn set_share(&self, share: u32) -> Result<(), QueueError> {
         let share = Share::new(share).map_err(QueueError::share)?;
         self.core.set_share(&self.inner, share, self.inner.request_ns.get())
@@ -370,7 +369,7 @@ impl Queue {
     ///
     /// # Panics
     ///
-    /// In a child process of the one that made the executor. If `deadline` panics, that panic is passed on.
+    /// If `deadline` panics, that panic is passed on.
     ///
     /// # Example
     ///

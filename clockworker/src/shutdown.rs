@@ -44,6 +44,8 @@ impl fmt::Display for ShutdownReport {
 }
 
 pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownReport {
+    core.drivers.assert_not_driven();
+    core.assert_own_process();
     let before = core.stats().finished();
     let mut deadline = pin!(deadline);
     let mut none_left = Drained::new(core);
@@ -55,15 +57,14 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
             Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),
         }
     });
-    let mut run = RunUntil::new(core, drained);
-    // Claims before it refuses anything: a shutdown that cannot be must leave the executor as it is.
-    run.claim();
     core.refuse_tasks(Stopped::ShutDown);
-    let drained = run.await;
+    let drained = RunUntil::new(core, drained).await;
     // What the futures drop must not run the executor, whose tasks have no records meanwhile.
-    let _excluded = core.drivers.exclude();
-    let _entered = context::enter(core);
+    let keeps_others_from_driving = core.drivers.drive();
+    let entered = context::enter(core);
     core.cancel_all(Cause::ShutDown);
+    drop((entered, keeps_others_from_driving));
+    core.drivers.wake_runs();
     ShutdownReport::between(before, core.stats().finished(), drained)
 }
 

@@ -44,9 +44,9 @@ impl<F> TrySpawnError<F> {
         self.why == Refused::QueueClosed
     }
 
-    /// Whether the executor was shut down or dropped, or belongs to the process that this one was forked from.
+    /// Whether the executor was shut down or dropped.
     pub fn is_stopped(&self) -> bool {
-        matches!(self.why, Refused::ShutDown | Refused::ExecutorDropped | Refused::Forked)
+        matches!(self.why, Refused::ShutDown | Refused::ExecutorDropped)
     }
 }
 

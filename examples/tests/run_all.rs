@@ -101,16 +101,6 @@ sheds load       served 30000, refused 14900, left 100; the latest waited for up
     assert_eq!(output("overload"), expected);
 }
 
-#[test]
-fn inversion() {
-    let expected = "\
-a request of a queue with 99 % awaits a report of 1 ms, behind 100 tasks of a queue with 1 %
-report.await            answered after 111ms, of which its queue paid 0ns
-report.lending().await  answered after 1.1ms, of which its queue paid 1ms
-";
-    assert_eq!(output("inversion"), expected);
-}
-
 /// Who holds the thread is told by the place where its task was spawned.
 #[test]
 fn who_waited() {

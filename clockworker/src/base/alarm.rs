@@ -14,22 +14,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::clock::instant;
-use super::{PerProcess, Process, wake_quietly};
+use super::{PerProcess, wake_quietly};
 
 /// An alarm that is set for one time or for none. Dropping it clears it.
 #[derive(Debug)]
 pub(crate) struct Alarm {
     number: u64,
-    process: Process,
     /// When it was to ring last. It may have rung.
     due: Cell<Option<Instant>>,
 }
 
 impl Alarm {
-    pub(crate) fn new(process: Process) -> Self {
+    pub(crate) fn new() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         // Ordering: Relaxed, the number only has to be unique.
-        Self { number: LAST.fetch_add(1, Ordering::Relaxed), process, due: Cell::new(None) }
+        Self { number: LAST.fetch_add(1, Ordering::Relaxed), due: Cell::new(None) }
     }
 
     /// Sets the alarm, in place of the time that it was set for: `waker` is woken then, on another thread. False if there is no
@@ -39,17 +38,14 @@ impl Alarm {
     pub(crate) fn set(&self, after: Duration, waker: Waker) -> bool {
         // A time that no clock comes to is never.
         let Some(due) = instant().checked_add(after) else { return true };
-        let ringer = Ringer::of(self.process);
         let old = self.due.replace(Some(due)).map(|due| (due, self.number));
-        ringer.set(old, (due, self.number), waker)
+        Ringer::get().set(old, (due, self.number), waker)
     }
 
     /// Clears the alarm, if it is set.
     pub(crate) fn clear(&self) {
-        if let Some(due) = self.due.take()
-            && self.process.is_current()
-        {
-            Ringer::of(self.process).clear((due, self.number));
+        if let Some(due) = self.due.take() {
+            Ringer::get().clear((due, self.number));
         }
     }
 }
@@ -77,9 +73,9 @@ struct Alarms {
 }
 
 impl Ringer {
-    fn of(process: Process) -> &'static Self {
+    fn get() -> &'static Self {
         static RINGERS: PerProcess<Ringer> = PerProcess::new();
-        RINGERS.of(process)
+        RINGERS.get()
     }
 
     fn lock(&self) -> MutexGuard<'_, Alarms> {
@@ -160,7 +156,7 @@ mod tests {
     #[test]
     fn an_alarm_rings_once_and_one_that_is_set_again_only_then() {
         let (word, receive) = bell();
-        let [one, other] = [(); 2].map(|()| Alarm::new(Process::current()));
+        let [one, other] = [(); 2].map(|()| Alarm::new());
         assert!(one.set(Duration::ZERO, word("at once")));
         assert_eq!(receive.recv(), Ok("at once"));
         assert!(one.set(Duration::ZERO, word("again")));
@@ -177,7 +173,7 @@ mod tests {
     #[test]
     fn an_alarm_that_is_cleared_or_dropped_gives_its_waker_back() {
         let target = Arc::new(Rings(channel().0, "unheard"));
-        let alarm = Alarm::new(Process::current());
+        let alarm = Alarm::new();
         let late = Duration::from_secs(1_000_000);
         assert!(alarm.set(late, Waker::from(Arc::clone(&target))));
         assert_eq!(Arc::strong_count(&target), 2);
@@ -197,7 +193,7 @@ mod tests {
             }
         }
         let (word, receive) = bell();
-        let alarms = [(); 2].map(|()| Alarm::new(Process::current()));
+        let alarms = [(); 2].map(|()| Alarm::new());
         assert!(alarms[0].set(Duration::ZERO, Waker::from(Arc::new(Panics))));
         assert!(alarms[1].set(Duration::from_millis(1), word("later")));
         assert_eq!(receive.recv(), Ok("later"));

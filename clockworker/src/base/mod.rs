@@ -1,10 +1,7 @@
-//! What uses nothing else of the executor: the clock, alarms, forks, what a process has once, panics in foreign
-//! code.
+//! What uses nothing else of the executor: the clock, alarms, what a process has once, panics in foreign code.
 
 mod alarm;
 mod clock;
-#[allow(unsafe_code, reason = "one function of the C library is declared")]
-mod fork;
 mod panics;
 mod per_process;
 mod unhandled_panic;
@@ -16,8 +13,5 @@ pub(crate) use alarm::Alarm;
 pub(crate) use clock::Clock;
 #[cfg(feature = "stalls")]
 pub(crate) use clock::instant;
-#[cfg(unix)]
-pub(crate) use fork::interrupt_in_children;
-pub(crate) use fork::{FORKED, Process};
 pub(crate) use panics::{drop_quietly, wake_quietly};
 pub(crate) use per_process::PerProcess;

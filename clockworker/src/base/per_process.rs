@@ -3,17 +3,16 @@
 //! A child has none of its parent's threads, and a lock that one of them held at the fork stays locked. So it leaves its
 //! parent's value alone and gets one of its own.
 
+use std::process;
 use std::sync::OnceLock;
-
-use super::Process;
 
 /// See the [module docs](self). Values are made when they are first asked for, and stay.
 pub(crate) struct PerProcess<T>(OnceLock<Entry<T>>);
 
 struct Entry<T> {
-    process: Process,
+    process: u32,
     value: T,
-    /// That of a process that was forked from this one.
+    /// The value of a process that was forked from this one.
     next: OnceLock<Box<Entry<T>>>,
 }
 
@@ -22,8 +21,9 @@ impl<T: Default> PerProcess<T> {
         Self(OnceLock::new())
     }
 
-    /// The value of `process`, which is the calling one.
-    pub(crate) fn of(&self, process: Process) -> &T {
+    /// The value of the calling process.
+    pub(crate) fn get(&self) -> &T {
+        let process = process::id();
         let mut entry = self.0.get_or_init(|| Entry::new(process));
         while entry.process != process {
             entry = entry.next.get_or_init(|| Box::new(Entry::new(process)));
@@ -33,7 +33,7 @@ impl<T: Default> PerProcess<T> {
 }
 
 impl<T: Default> Entry<T> {
-    fn new(process: Process) -> Self {
+    fn new(process: u32) -> Self {
         Self { process, value: T::default(), next: OnceLock::new() }
     }
 }

@@ -5,9 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::run_until::{Run, RunUntil};
 use crate::base::UnhandledPanic;
 use crate::executor::{EnterGuard, Executor};
+use crate::host::{Run, RunUntil};
 use crate::join_set::SpawnLocal;
 use crate::run::Drained;
 use crate::task::JoinHandle;

@@ -26,13 +26,12 @@
 //! from tokio's types, and why, is in the guide `docs/MIGRATION.md`.
 
 mod local_set;
-mod run_until;
 
 pub use local_set::LocalSet;
-pub use run_until::RunUntil;
 
 pub use crate::base::UnhandledPanic;
 pub use crate::executor::{EnterGuard as LocalEnterGuard, spawn_local};
+pub use crate::host::RunUntil;
 pub use crate::join_set::JoinSet;
 pub use crate::task::{AbortHandle, Id, JoinError, JoinHandle};
 pub use crate::yield_now::yield_now;

@@ -17,3 +17,4 @@ mod run_until;
 pub use run_until::RunUntil;
 
 pub(crate) use block_on::{assert_may_block, block_on};
+pub(crate) use run_until::Run;

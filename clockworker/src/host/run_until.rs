@@ -1,12 +1,21 @@
 //! [`RunUntil`]: an executor's run as a future.
+//!
+//! Several runs of an executor may be under way, beside each other or one inside a task of another, so each poll decides
+//! anew. [`Run::poll`] **drives** if no other run does at the moment: it takes a turn of the executor. Otherwise it **rides**:
+//! it polls its own future, and that is all. Three things keep every wake:
+//!
+//! * Each run's future has a waker of its own, which reaches the host of that run, whichever run drives.
+//! * A task that is woken or sent wakes the host of the run that drove last.
+//! * A run that ends wakes the hosts of all others, so one of them drives on.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
-use crate::run::{Core, context, poll_in_turn, turn};
+use crate::run::{Core, RunWaker, context, poll_in_turn, turn};
+use crate::sync::{Arc, waker_of};
 use crate::task::HostWaker;
 
 /// Runs an executor's tasks until a future is done. From [`Executor::run_until`](crate::Executor::run_until).
@@ -14,47 +23,23 @@ use crate::task::HostWaker;
 pub struct RunUntil<'a, F> {
     core: &'a Rc<Core>,
     /// None once done.
-    future: Option<Pin<Box<F>>>,
-    /// None until the first poll, and once done.
-    claim: Option<Claim<'a>>,
+    under_way: Option<(Run, Pin<Box<F>>)>,
 }
 
 impl<'a, F: Future> RunUntil<'a, F> {
-    pub(crate) fn new(core: &'a Rc<Core>, future: F) -> Self {
-        Self { core, future: Some(Box::pin(future)), claim: None }
-    }
-
-    /// Claims the executor now, before the first poll would.
     #[track_caller]
-    pub(crate) fn claim(&mut self) {
-        Claim::take(self.core, &mut self.claim);
+    pub(crate) fn new(core: &'a Rc<Core>, future: F) -> Self {
+        Self { core, under_way: Some((Run::new(core), Box::pin(future))) }
     }
 }
-
-const FAILED: &str = "a spawned task panicked and the executor is configured to shut down on unhandled panic";
-
-const ALREADY_DRIVEN: &str = "this executor is being run already: `run_until`, `block_on` and `shutdown` cannot be used \
-     inside one of its own tasks, or while another of them is under way (await a `JoinHandle` instead, or spawn)";
 
 impl<F: Future> Future for RunUntil<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { core, future, claim } = &mut *self;
-        let Some(future) = future else { panic!("`RunUntil` polled after completion") };
-        let Claim { host, .. } = Claim::take(core, claim);
-        core.shared.inbox.unpark();
-        let _entered = context::enter(core);
-        let host = HostWaker::keep(host, cx.waker(), |old| core.shared.inbox.take_back(old));
-        let mut is_first = true;
-        let polled = turn(core, host, || match core.main.flag.take_woken() {
-            true => poll_in_turn(core, &core.main.waker, |cx| {
-                let _entered = context::enter_again(core, &mut is_first);
-                future.as_mut().poll(cx)
-            }),
-            false => Poll::Pending,
-        });
-        core.assert_not_failed(polled.is_ready(), FAILED);
+        let Self { core, under_way } = &mut *self;
+        let Some((run, future)) = under_way else { panic!("`RunUntil` polled after completion") };
+        let polled = run.poll(core, cx, |cx| future.as_mut().poll(cx));
         if polled.is_ready() {
             self.end();
         }
@@ -63,11 +48,11 @@ impl<F: Future> Future for RunUntil<'_, F> {
 }
 
 impl<F> RunUntil<'_, F> {
-    /// Drops the future inside the executor's context, as its drop may spawn, and lets another driver in.
+    /// Drops the future inside the executor's context, as its drop may spawn, and hands over to the other runs.
     fn end(&mut self) {
-        let _claim = self.claim.take();
+        let Some((_run, future)) = self.under_way.take() else { return };
         let _entered = context::enter(self.core);
-        self.future = None;
+        drop(future);
     }
 }
 
@@ -77,43 +62,92 @@ impl<F> Drop for RunUntil<'_, F> {
     }
 }
 
-/// The right to drive the executor, and the host inside which it runs. Dropping it lets another driver in and drops the
-/// host's waker, also if the future's drop panics.
-struct Claim<'a> {
-    core: &'a Core,
-    /// None until the first poll.
-    host: Option<HostWaker>,
-}
-
-impl<'a> Claim<'a> {
-    /// Takes the claim, unless it was taken already. One future at a time may drive the executor, and only in the process
-    /// that made it.
-    #[track_caller]
-    fn take<'c>(core: &'a Core, claim: &'c mut Option<Self>) -> &'c mut Self {
-        core.process.assert_current();
-        claim.get_or_insert_with(|| {
-            assert!(core.drivers.begin(), "{ALREADY_DRIVEN}");
-            core.main.flag.set_woken();
-            core.main.wait_for(0);
-            Claim { core, host: None }
-        })
-    }
-}
-
-impl Drop for Claim<'_> {
-    fn drop(&mut self) {
-        let inbox = &self.core.shared.inbox;
-        inbox.unpark();
-        self.core.drivers.end();
-        self.core.drivers.wake_runs();
-        if let Some(host) = self.host.take() {
-            inbox.let_go(host);
-        }
-    }
-}
-
 impl<F> fmt::Debug for RunUntil<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunUntil").field("drives", &self.claim.is_some()).finish_non_exhaustive()
+        f.debug_struct("RunUntil").field("done", &self.under_way.is_none()).finish_non_exhaustive()
+    }
+}
+
+/// One of the runs of an executor.
+pub(crate) struct Run {
+    core: Rc<Core>,
+    woken: Arc<RunWaker>,
+    waker: Waker,
+    /// None until the first poll.
+    host: Option<HostWaker>,
+    /// Polls of tasks that its future waits for, because it woke itself.
+    waits_for: u32,
+}
+
+const FAILED: &str = "a spawned task panicked and the executor is configured to shut down on unhandled panic";
+
+impl Run {
+    #[track_caller]
+    pub(crate) fn new(core: &Rc<Core>) -> Self {
+        core.assert_own_process();
+        let woken = core.add_run();
+        Self { core: Rc::clone(core), waker: waker_of(Arc::clone(&woken)), woken, host: None, waits_for: 0 }
+    }
+
+    /// Polls the run's future by `poll` if it was woken, and drives the executor unless another run does.
+    #[inline]
+    pub(crate) fn poll<T>(
+        &mut self,
+        core: &Rc<Core>,
+        cx: &mut Context<'_>,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        // The run is awake: it need not be woken for what comes during the poll.
+        self.woken.unregister();
+        let _entered = context::enter(core);
+        let turn_of_this = core.drivers.drive();
+        if turn_of_this.is_some() {
+            core.shared.inbox.unpark();
+        }
+        let host = HostWaker::keep(&mut self.host, cx.waker(), |old| core.shared.inbox.take_back(old));
+        let drives = turn_of_this.is_some();
+        let polled = if drives {
+            core.main.wait_for(self.waits_for);
+            let mut is_first = true;
+            let polled = turn(core, host, || {
+                // Before the look at this run's own flag: a wake in between sets both again.
+                core.main.flag.take_woken();
+                if self.woken.take() {
+                    poll_in_turn(core, &self.waker, |cx| {
+                        let _entered = context::enter_again(core, &mut is_first);
+                        poll(cx)
+                    })
+                } else {
+                    Poll::Pending
+                }
+            });
+            self.waits_for = core.main.waits_for();
+            polled
+        } else if self.woken.take() {
+            poll(&mut Context::from_waker(&self.waker))
+        } else {
+            Poll::Pending
+        };
+        drop(turn_of_this);
+        core.assert_not_failed(FAILED);
+        // If this run drove, its host is woken already, or will be for whatever comes, unless another run drives next.
+        if polled.is_pending() && !(drives && (core.is_visiting() || core.drivers.is_only_run())) {
+            self.woken.register(host);
+        }
+        polled
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.core.drivers.remove_run(&self.woken);
+        let inbox = &self.core.shared.inbox;
+        if let Some(host) = self.host.take() {
+            self.woken.take_back(&host);
+            inbox.let_go(host);
+        }
+        self.core.drivers.wake_runs();
+        // If this run's host was the one to be woken, it is another's from now on.
+        inbox.wake_parked_host();
     }
 }

@@ -57,8 +57,7 @@ pub struct DumpedTask {
     pub age: Duration,
     /// What it has had of the CPU, as far as its scheduler was told: where polls are short,
     /// [an estimate](crate::schedulers::Scheduler::served). None where the scheduler does not need to know
-    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)). Of a task that was [lent a place](crate::Lending), what it
-    /// has had there.
+    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)).
     pub service: Option<Duration>,
     /// How long ago it became ready last. None while nothing is [observed](crate::Executor::observe), and of the task that is being
     /// polled.

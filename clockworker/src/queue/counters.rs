@@ -14,11 +14,6 @@ impl Counter {
         self.0.set(self.0.get().wrapping_add(n));
     }
 
-    /// Takes one back that was counted.
-    pub(crate) fn take_back(&self) {
-        self.0.set(self.0.get().wrapping_sub(1));
-    }
-
     #[inline]
     pub(crate) fn get(&self) -> u64 {
         self.0.get()

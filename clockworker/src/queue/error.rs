@@ -27,7 +27,6 @@ enum Kind {
     TooDeep { most: usize },
     Stopped,
     Dropped,
-    Forked,
 }
 
 impl QueueError {
@@ -49,10 +48,6 @@ impl QueueError {
 
     pub(crate) fn stopped() -> Self {
         Self { kind: Kind::Stopped }
-    }
-
-    pub(crate) fn forked() -> Self {
-        Self { kind: Kind::Forked }
     }
 
     pub(crate) fn share(error: ShareError) -> Self {
@@ -119,9 +114,9 @@ impl QueueError {
         matches!(self.kind, Kind::CappedParent(_) | Kind::IdleNested | Kind::TooDeep { .. })
     }
 
-    /// Whether the executor was shut down or dropped, or belongs to the process that this one was forked from.
+    /// Whether the executor was shut down or dropped.
     pub fn is_stopped(&self) -> bool {
-        matches!(self.kind, Kind::Stopped | Kind::Dropped | Kind::Forked)
+        matches!(self.kind, Kind::Stopped | Kind::Dropped)
     }
 }
 
@@ -144,7 +139,6 @@ impl fmt::Display for QueueError {
             }
             Kind::Stopped => f.write_str("the executor was shut down"),
             Kind::Dropped => f.write_str("the executor was dropped"),
-            Kind::Forked => f.write_str("the executor belongs to the process that this one was forked from"),
         }
     }
 }

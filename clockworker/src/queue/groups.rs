@@ -191,16 +191,6 @@ impl Groups {
         }
     }
 
-    /// Counts a task less that goes to another queue, and may hold the group for longer.
-    pub(super) fn take_back(&mut self, index: GroupIndex) {
-        if let Some(group) = self.get_mut(index) {
-            group.counters.spawned -= 1;
-            if std::mem::take(&mut group.is_awaited) {
-                self.freed.push(index);
-            }
-        }
-    }
-
     /// What the group has done.
     pub(super) fn counters(&self, index: GroupIndex) -> GroupCounters {
         self.get(index).map_or_else(GroupCounters::default, |group| group.counters)

@@ -9,15 +9,13 @@ pub(crate) const MAX_TASKS: usize = 1 << 30;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) live: Option<usize>,
-    pub(crate) ready: Option<usize>,
     pub(crate) live_per_group: Option<usize>,
 }
 
 impl Limits {
     /// These limits, if all are in range.
     pub(crate) fn checked(self) -> Result<Self, QueueError> {
-        let named =
-            [("max_live", self.live), ("max_ready", self.ready), ("max_live_per_group", self.live_per_group)];
+        let named = [("max_live", self.live), ("max_live_per_group", self.live_per_group)];
         let wrong = |limit: usize| !(1..=MAX_TASKS).contains(&limit);
         match named.into_iter().find(|(_, limit)| limit.is_some_and(wrong)) {
             Some((name, limit)) => Err(QueueError::limit(name, limit.unwrap_or_default())),
@@ -32,6 +30,6 @@ impl Limits {
 
     /// Whether a count of live tasks decides alone.
     pub(crate) fn only_count_live(&self) -> bool {
-        self.ready.is_none() && self.live_per_group.is_none()
+        self.live_per_group.is_none()
     }
 }

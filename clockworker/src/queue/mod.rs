@@ -40,7 +40,7 @@ pub(crate) use long_polls::EARNS_NS;
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
 #[cfg(feature = "observe")]
 pub(crate) use records::TaskLook;
-pub(crate) use records::{Aborted, Popped, Records, Removed, TakenOut};
+pub(crate) use records::{Aborted, Popped, Records, Removed};
 pub(crate) use shedder::Shedder;
 pub(crate) use tombstones::Tombstones;
 pub(crate) use waiters::{Line, Waiter, WaiterState, Waiters};

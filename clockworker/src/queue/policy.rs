@@ -7,7 +7,7 @@ use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler
 use super::PolicyFault;
 use super::groups::as_task;
 use super::handover::Handover;
-use super::records::{Popped, Records, Removed};
+use super::records::{Popped, Records};
 use crate::task::{BATCH, Incoming, WokenList};
 
 /// The seat of a scheduler; empty once the scheduler was taken out of service, which may happen during a poll.
@@ -90,13 +90,6 @@ impl<S: Scheduler> Policy<S> {
         }
         kept.into_iter().for_each(|task| scheduler.push(task, Ready::Woken));
         Ok(())
-    }
-
-    /// Tells the scheduler of a task that is gone.
-    pub(crate) fn removed(&self, removed: &Removed) {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            removed.tell(scheduler);
-        }
     }
 
     /// Pops every task of the scheduler, or of FIFO in its place. See [`give_out`].

@@ -4,7 +4,6 @@ mod first_poll;
 mod groups;
 #[cfg(feature = "observe")]
 mod looks;
-mod moves;
 mod removed;
 mod wakes;
 
@@ -32,7 +31,6 @@ use crate::task::{AbortHandle, Finish, LiveTask, RecordKey, Runnable};
 pub(crate) use first_poll::FirstPoll;
 #[cfg(feature = "observe")]
 pub(crate) use looks::TaskLook;
-pub(crate) use moves::TakenOut;
 pub(crate) use removed::Removed;
 
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.

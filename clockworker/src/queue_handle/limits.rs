@@ -9,11 +9,6 @@ impl Queue {
         self.inner.limits.get().live
     }
 
-    /// The most ready tasks that the queue takes, if there is a limit.
-    pub fn max_ready(&self) -> Option<usize> {
-        self.inner.limits.get().ready
-    }
-
     /// The most live tasks that the queue takes of each group, if there is a limit.
     pub fn max_live_per_group(&self) -> Option<usize> {
         self.inner.limits.get().live_per_group
@@ -30,16 +25,6 @@ impl Queue {
     /// If the limit is out of range, or the queue is gone, as in [`set_share`](Queue::set_share).
     pub fn set_max_live(&self, most: Option<usize>) -> Result<(), QueueError> {
         self.core.change_limits(&self.inner, |limits| limits.live = most)
-    }
-
-    /// Changes the most ready tasks that the queue takes; `None` lifts the limit. See
-    /// [`QueueBuilder::max_ready`](crate::QueueBuilder::max_ready).
-    ///
-    /// # Errors
-    ///
-    /// As [`set_max_live`](Queue::set_max_live).
-    pub fn set_max_ready(&self, most: Option<usize>) -> Result<(), QueueError> {
-        self.core.change_limits(&self.inner, |limits| limits.ready = most)
     }
 
     /// Changes the most live tasks that the queue takes of each group; `None` lifts the limit. See

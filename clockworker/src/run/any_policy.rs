@@ -10,7 +10,7 @@ use super::queue::RunQueue;
 use super::slice::{self, Halt};
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
-use crate::queue::{Handover, Policy, PolicyCalls, PolicyFault, Removed};
+use crate::queue::{Handover, Policy, PolicyCalls, PolicyFault};
 use crate::task::WokenList;
 
 /// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
@@ -26,8 +26,6 @@ pub(super) trait AnyPolicy {
         visited: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault>;
-    /// Tells the scheduler of a task that is gone.
-    fn removed(&self, removed: &Removed) -> Result<(), PolicyFault>;
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
@@ -67,10 +65,6 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         most: usize,
     ) -> Result<usize, PolicyFault> {
         guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, visited, most))
-    }
-
-    fn removed(&self, removed: &Removed) -> Result<(), PolicyFault> {
-        guarded(|| Policy::removed(self, removed))
     }
 
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault> {

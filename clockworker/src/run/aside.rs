@@ -13,7 +13,6 @@ use super::constraints::Place;
 use super::idle::IdleQueues;
 use super::queue::RunQueue;
 use super::throttled::ThrottledQueues;
-use crate::base::Process;
 use crate::queue::{Cap, QueueError};
 
 /// What an executor keeps of queues that are capped, idle or nested.
@@ -26,11 +25,11 @@ pub(super) struct Aside {
 }
 
 impl Aside {
-    pub(super) fn new(process: Process) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             constrained: Cell::new(0),
             idle: IdleQueues::default(),
-            throttled: ThrottledQueues::new(process),
+            throttled: ThrottledQueues::new(),
             nested: RefCell::default(),
         }
     }

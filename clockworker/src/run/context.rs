@@ -144,22 +144,6 @@ pub(crate) fn current() -> Option<Rc<Core>> {
     })
 }
 
-/// Ends the copied run, if there is one, after this thread has forked. Called in the child.
-///
-/// (Of runs inside each other, the innermost, and those in the list. The others find out at the end of their slices. To an
-/// executor that was entered and is not run it makes no difference: as a copy it cannot be run.)
-#[cfg(unix)]
-pub(crate) fn interrupt() {
-    CONTEXT.with(|context| {
-        let entered = context.replace(None);
-        entered.iter().for_each(|core| core.interrupt());
-        context.replace(entered);
-        if let Ok(listed) = context.listed.try_borrow() {
-            listed.iter().for_each(|guard| guard.core.interrupt());
-        }
-    });
-}
-
 /// Calls `look` with the current executor, if there is one, without counting a reference. `look` must neither come back here
 /// nor panic.
 #[inline]

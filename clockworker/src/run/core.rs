@@ -1,5 +1,6 @@
 //! [`Core`]: the state of an executor. Owner thread only.
 
+use std::process;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -10,7 +11,6 @@ use super::beacon::BeaconSlot;
 use super::coop_budget::CoopBudget;
 use super::drivers::Drivers;
 use super::ending::Ending;
-use super::loans::Loans;
 use super::main_future::MainFuture;
 use super::meter::Meter;
 #[cfg(feature = "observe")]
@@ -24,7 +24,7 @@ use super::turn::TurnState;
 use super::unobserved::Observer;
 use super::visits::Visits;
 use super::watching::Round;
-use crate::base::{Clock, Process};
+use crate::base::Clock;
 use crate::task::{Shared, SharedRef};
 
 /// How long an executor may keep its host waiting.
@@ -40,8 +40,8 @@ pub(crate) struct Core {
     /// Itself, for what it calls that may want it.
     pub(super) this: Weak<Core>,
     pub(crate) shared: SharedRef,
-    /// The process that made it.
-    pub(crate) process: Process,
+    /// The process that made it, which alone may run it.
+    process: u32,
     /// Time, and the accounts it is billed to.
     pub(super) meter: Meter,
     /// When the host is visited.
@@ -56,8 +56,6 @@ pub(crate) struct Core {
     pub(super) queues: Queues,
     /// The queues that are capped, idle or nested.
     pub(super) aside: Aside,
-    /// Which tasks lend their places to which.
-    pub(super) loans: Loans,
     /// Whether tasks have tags.
     pub(super) tags: Tags,
     /// The queue that the watchdog looks at next.
@@ -81,20 +79,17 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn new(clock: Clock, limits: HostLimits) -> Rc<Self> {
-        #[cfg(unix)]
-        crate::base::interrupt_in_children(super::context::interrupt);
         let shared = SharedRef::new(Shared::new(clock.clone()));
         Rc::new_cyclic(|this| Self {
             this: this.clone(),
-            process: shared.process,
+            process: process::id(),
             meter: Meter::new(clock, &shared),
             visits: Visits::new(limits.budget),
             turn: TurnState::new(limits.poll_cap),
             slice: Slice::default(),
             pace: Pace::default(),
             queues: Queues::default(),
-            aside: Aside::new(shared.process),
-            loans: Loans::default(),
+            aside: Aside::new(),
             tags: Tags::default(),
             round: Round::default(),
             admission: Admission::default(),
@@ -107,6 +102,17 @@ impl Core {
             beacon: BeaconSlot::default(),
             shared,
         })
+    }
+}
+
+impl Core {
+    /// Panics in a child process made by a `fork`: what its copy of the executor ran, the parent runs too.
+    #[track_caller]
+    pub(crate) fn assert_own_process(&self) {
+        assert!(
+            self.process == process::id(),
+            "this executor belongs to the process that this one was forked from: make another one here"
+        );
     }
 }
 

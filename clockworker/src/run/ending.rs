@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::Core;
 use super::waiting::Waiting;
-use crate::base::{FORKED, UnhandledPanic};
+use crate::base::UnhandledPanic;
 use crate::task::{Cause, Stopped, WokenList};
 
 /// Whether and how an executor ends.
@@ -12,8 +12,7 @@ use crate::task::{Cause, Stopped, WokenList};
 pub(crate) struct Ending {
     /// What the executor does when a task panics.
     unhandled_panic: Cell<UnhandledPanic>,
-    /// Whether no task is polled any more: a task panicked and `unhandled_panic` says so, or this is a child process's copy
-    /// of a run.
+    /// Whether no task is polled any more: a task panicked and `unhandled_panic` says so.
     failed: Cell<bool>,
     /// Why no queue takes tasks any more.
     stopped: Cell<Option<Stopped>>,
@@ -58,26 +57,18 @@ impl Core {
         }
     }
 
-    /// Interrupts the run after a task's panic, if `unhandled_panic` says so.
+    /// Has the run end after the poll under way, in which a task panicked, if `unhandled_panic` says so.
     pub(crate) fn task_panicked(&self) {
         if self.ending.unhandled_panic.get() == UnhandledPanic::ShutdownRuntime {
-            self.interrupt();
+            self.ending.failed.set(true);
+            self.slice.preempt();
+            // The run loop looks at `failed` after admissions only.
+            self.shared.woken_list().into_iter().for_each(WokenList::request_look);
         }
     }
 
-    /// Has the run end after the poll under way: a task panicked in it and `unhandled_panic` says so, or the process was
-    /// forked in it and this is the child's copy.
-    ///
-    /// Only sets flags, as it may be called where little else is allowed (see `base/fork.rs`). The run loop looks at `failed`
-    /// after admissions only, so this has it look for some.
-    pub(crate) fn interrupt(&self) {
-        self.ending.failed.set(true);
-        self.slice.preempt();
-        self.shared.woken_list().into_iter().for_each(WokenList::request_look);
-    }
-
-    /// Whether the executor has failed, so that no task is to be polled any more: the process was forked in a run, or a task
-    /// panicked and `unhandled_panic` says so. In the second case this call cancels the tasks there are and refuses new ones.
+    /// Whether the executor has failed, so that no task is to be polled any more: a task panicked and `unhandled_panic` says
+    /// so. Cancels the tasks there are and refuses new ones.
     #[inline]
     pub(crate) fn end_if_failed(&self) -> bool {
         if self.ending.failed.get() && self.ending.stopped.get().is_none() {
@@ -88,27 +79,14 @@ impl Core {
 
     #[cold]
     fn fail(&self) {
-        // In a child nothing is done to the parent's tasks.
-        if self.process.is_current() {
-            self.refuse_tasks(Stopped::ShutDown);
-            self.cancel_all(Cause::ShutDown);
-        }
+        self.refuse_tasks(Stopped::ShutDown);
+        self.cancel_all(Cause::ShutDown);
     }
 
-    /// Panics if the executor has failed, with `after_a_panic` if a task panicked. In a forked child it does not panic if the
-    /// run's future is `done`, which it is in both processes.
+    /// Panics with this message if the executor has failed.
     #[inline]
-    pub(crate) fn assert_not_failed(&self, done: bool, after_a_panic: &str) {
-        if self.ending.failed.get() {
-            self.report_failure(done, after_a_panic);
-        }
-    }
-
-    #[cold]
-    fn report_failure(&self, done: bool, after_a_panic: &str) {
-        let forked = !self.process.is_current();
-        assert!(done || !forked, "{FORKED}");
-        assert!(forked || !self.end_if_failed(), "{after_a_panic}");
+    pub(crate) fn assert_not_failed(&self, message: &str) {
+        assert!(!self.ending.failed.get() || !self.end_if_failed(), "{message}");
     }
 
     /// Refuses all further tasks.

@@ -2,29 +2,25 @@
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
-use std::task::Waker;
 
 use super::timing::MAIN_PATIENCE;
-use crate::sync::{Arc, AtomicBool, WakeTarget, impl_wake, waker_of};
+use crate::sync::{Arc, AtomicBool};
 use crate::task::SharedRef;
 
 /// What the executor keeps of the future given to `run_until`.
 pub(crate) struct MainFuture {
-    /// Whether it was woken.
-    pub(crate) flag: Arc<MainWaker>,
-    /// `flag` as a waker.
-    pub(crate) waker: Waker,
+    pub(crate) flag: Arc<MainFlag>,
     /// Polls of tasks that the future waits for, because it woke itself.
     waits_for: Cell<u32>,
 }
 
 impl MainFuture {
     pub(super) fn new(shared: &SharedRef) -> Self {
-        let flag = MainWaker::new(shared);
-        Self { waker: waker_of(Arc::clone(&flag)), flag, waits_for: Cell::new(0) }
+        let flag = MainFlag { woken: AtomicBool::new(false), shared: shared.clone() };
+        Self { flag: Arc::new(flag), waits_for: Cell::new(0) }
     }
 
-    /// Whether the future was woken. May be seen late, see [`MainWaker::is_woken`].
+    /// Whether the future was woken. May be seen late, see [`MainFlag::is_woken`].
     #[inline]
     pub(super) fn is_woken(&self) -> bool {
         self.flag.is_woken()
@@ -37,6 +33,7 @@ impl MainFuture {
     }
 
     /// Has the future wait for so many polls of tasks.
+    #[inline]
     pub(crate) fn wait_for(&self, polls: u32) {
         self.waits_for.set(polls);
     }
@@ -52,37 +49,19 @@ impl MainFuture {
     }
 }
 
-/// The waker of the future given to `run_until`: a flag, so that the future is polled only when it was woken, and soon then.
-///
-/// An executor has one for all its runs. A waker kept from an earlier run costs the present one a poll, no more.
+/// Whether the future of a run was woken, of whichever run: then the slice under way ends soon. Set by
+/// [`RunWaker`](super::RunWaker), which knows of which run.
 #[derive(Debug)]
-pub(crate) struct MainWaker {
+pub(crate) struct MainFlag {
     woken: AtomicBool,
     shared: SharedRef,
 }
 
-impl MainWaker {
-    fn new(shared: &SharedRef) -> Arc<Self> {
-        Arc::new(Self { woken: AtomicBool::new(false), shared: shared.clone() })
-    }
-
-    /// Whether a host of this executor may be woken from here: not from a child process, whose wakers are copies.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn host_is_here(&self) -> bool {
-        self.shared.process.is_current()
-    }
-
-    /// Sets the flag for a new future, which is to be polled.
-    pub(crate) fn set_woken(&self) {
-        // Ordering: Relaxed, this is the thread that looks. A read-modify-write, since a store would come between a wake by a
-        // waker of an earlier run and the Acquire in `take_woken`.
-        self.woken.fetch_or(true, Ordering::Relaxed);
-    }
-
+impl MainFlag {
     /// Whether it was woken. May be seen late, but not for ever: parking asks
-    /// [`is_woken_by_now`](MainWaker::is_woken_by_now).
+    /// [`is_woken_by_now`](MainFlag::is_woken_by_now).
     #[inline]
-    pub(crate) fn is_woken(&self) -> bool {
+    fn is_woken(&self) -> bool {
         // Ordering: Relaxed, a hint.
         self.woken.load(Ordering::Relaxed)
     }
@@ -94,17 +73,15 @@ impl MainWaker {
         self.woken.fetch_or(false, Ordering::Release)
     }
 
+    #[inline]
     pub(crate) fn take_woken(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `wake`: what was written before the wake is seen by the poll that
         // follows. As a read-modify-write it does so for coalesced wakes too.
         self.is_woken() && self.woken.swap(false, Ordering::Acquire)
     }
-}
 
-impl_wake!(MainWaker);
-
-impl WakeTarget for MainWaker {
-    fn wake(&self) {
+    /// Wakes it: ends the slice under way, or wakes the host of the run that drove last.
+    pub(super) fn wake(&self) {
         // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take_woken`. Acquire pairs with the
         // Release in `is_woken_by_now`: if that did not see this wake, this wake sees that the host is parked.
         if !self.woken.swap(true, Ordering::AcqRel) {

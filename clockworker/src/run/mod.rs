@@ -24,7 +24,6 @@ mod frames;
 mod gone;
 mod group_stats;
 mod idle;
-mod loans;
 mod lots;
 mod main_future;
 mod meter;
@@ -35,7 +34,6 @@ mod pick;
 mod queue;
 mod queues;
 mod room;
-#[cfg(feature = "tokio")]
 mod run_waker;
 mod service;
 mod shedding;
@@ -68,9 +66,6 @@ pub(crate) use self::core::{Core, HostLimits};
 pub(crate) use asked::ask;
 pub(crate) use drained::Drained;
 pub(crate) use gone::Gone;
-#[cfg(feature = "tokio")]
-pub(crate) use main_future::MainWaker;
 pub(crate) use queue::RunQueue;
-#[cfg(feature = "tokio")]
 pub(crate) use run_waker::RunWaker;
 pub(crate) use turn::{poll_in_turn, turn};

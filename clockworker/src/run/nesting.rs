@@ -5,13 +5,10 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use clockworker_schedulers::Share;
-
 use super::Core;
 use super::constraints::Place;
 use super::queue::RunQueue;
 use crate::queue::QueueError;
-use crate::task::QueueKey;
 
 /// The most queues that may be above a queue.
 pub const MAX_DEPTH: usize = 8;
@@ -44,22 +41,6 @@ impl Nesting {
 /// The queues above a queue, its parent first.
 fn above(queue: &RunQueue) -> impl Iterator<Item = &Rc<RunQueue>> {
     std::iter::successors(queue.nesting.parent(), |queue| queue.nesting.parent())
-}
-
-/// The shares of two queues where their ways to the thread part: those of the branches in which they are. A queue's own tasks
-/// have the default share beside its children.
-pub(super) fn shares_apart(one: &RunQueue, other: &RunQueue) -> (Share, Share) {
-    let way = |queue| {
-        let mut way: Vec<(QueueKey, Share)> =
-            above(queue).map(|queue| (queue.key, queue.share.get())).collect();
-        way.reverse();
-        way.push((queue.key, queue.share.get()));
-        way
-    };
-    let (one, other) = (way(one), way(other));
-    let common = one.iter().zip(&other).take_while(|((one, _), (other, _))| one == other).count();
-    let share = |way: &[(QueueKey, Share)]| way.get(common).map_or(Share::default(), |&(_, share)| share);
-    (share(&one), share(&other))
 }
 
 // ---- The tree

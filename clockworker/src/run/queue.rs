@@ -20,7 +20,7 @@ use crate::observe::Latency;
 #[cfg(feature = "observe")]
 use crate::queue::Counter;
 use crate::queue::{
-    Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Shedder, TakenOut, Waiters, Watchdog,
+    Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Shedder, Waiters, Watchdog,
 };
 use crate::task::{Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
@@ -159,57 +159,11 @@ impl RunQueue {
         if *attributes == Attributes::new() {
             return self.push(task, Ready::Spawned);
         }
-        // Its own, also where it is lent a place.
         #[cfg(feature = "observe")]
         self.records.borrow().live(task.id).into_iter().for_each(|live| live.set_tag(attributes.tag));
-        self.push_attributed(task, attributes);
-    }
-
-    fn push_attributed(&self, task: Task, attributes: &Attributes) {
         self.records.borrow_mut().set_attributes(task.id, *attributes);
         self.ready.set(self.ready.get() + 1);
         self.check(self.service.call(|policy| policy.push_spawned(task, attributes)));
-    }
-
-    /// Takes out a task that goes to another queue. None if that cannot be now: see [`Records::take_out`].
-    pub(crate) fn take_out(&self, key: RecordKey) -> Option<LiveTask> {
-        let TakenOut { live, removed } = self.records.borrow_mut().take_out(key)?;
-        self.live.set(self.live.get() - 1);
-        self.counters.spawned.take_back();
-        match removed {
-            Some(removed) => self.check(self.service.call(|policy| policy.removed(&removed))),
-            None => {
-                self.ready.set(self.ready.get() - 1);
-                self.add_tombstone();
-            }
-        }
-        Some(live)
-    }
-
-    /// Takes in a task of another queue, as if it were spawned now; where its record is.
-    pub(crate) fn take_in(
-        &self,
-        live: LiveTask,
-        group: GroupIndex,
-        attributes: Option<Attributes>,
-    ) -> RecordKey {
-        let mut at = None;
-        let task = self.insert(group, |key| {
-            at = Some(key);
-            live.assign_record(key);
-            live
-        });
-        let attributes = attributes.unwrap_or_default();
-        // Also if it has none: they say that it may belong elsewhere.
-        match attributes == Attributes::new() {
-            true => {
-                self.records.borrow_mut().set_attributes(task.id, attributes);
-                self.push(task, Ready::Spawned);
-            }
-            false => self.push_attributed(task, &attributes),
-        }
-        let nowhere = RecordKey { queue: self.key.index, slot: RecordKey::NO_SLOT, generation: 0 };
-        at.unwrap_or(nowhere)
     }
 
     /// Pushes a task that yielded and is counted as ready already.

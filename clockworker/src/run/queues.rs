@@ -130,9 +130,6 @@ impl Core {
         share: Share,
         request_ns: u64,
     ) -> Result<ReservedQueue, QueueError> {
-        if !self.process.is_current() {
-            return Err(QueueError::forked());
-        }
         if self.ending.stopped().is_some() {
             return Err(QueueError::stopped());
         }
@@ -214,15 +211,12 @@ impl Core {
 
     /// Checks that the queue has tasks or may be given any.
     pub(crate) fn exists(&self, queue: &RunQueue) -> Result<(), QueueError> {
-        if !self.process.is_current() {
-            return Err(QueueError::forked());
-        }
         if queue.removed.get() {
             return Err(QueueError::closed(&queue.name()));
         }
         match self.ending.stopped() {
             Some(Stopped::Dropped) => Err(QueueError::dropped()),
-            Some(Stopped::ShutDown | Stopped::Forked) if queue.live.get() == 0 => Err(QueueError::stopped()),
+            Some(Stopped::ShutDown) if queue.live.get() == 0 => Err(QueueError::stopped()),
             _ => Ok(()),
         }
     }

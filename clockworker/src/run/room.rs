@@ -33,9 +33,7 @@ impl RunQueue {
 
     /// Whether one more task may come, or one more place be reserved.
     fn has_place(&self, waiters: &Waiters) -> bool {
-        let (limits, reserved) = (self.limits.get(), waiters.reserved());
-        let is_below = |most: usize| self.ready.get() + reserved < most;
-        self.live.get() + reserved < limits.max_live() && limits.ready.is_none_or(is_below)
+        self.live.get() + waiters.reserved() < self.limits.get().max_live()
     }
 
     /// How many more tasks may come into a group with `live` tasks, as far as the group's own limit goes.
@@ -78,7 +76,7 @@ impl Core {
     /// Whether a queue takes one more task of that group, or why not.
     #[inline]
     pub(super) fn may_spawn(&self, queue: &RunQueue, group: GroupIndex) -> Result<(), Refused> {
-        if queue.live.get() < queue.takes_below.get() && self.process.is_current() {
+        if queue.live.get() < queue.takes_below.get() {
             return Ok(());
         }
         self.look_for_room(queue, group)
@@ -96,9 +94,8 @@ impl Core {
     /// Why a queue takes no more tasks for good, if it is so.
     fn refusal(&self, queue: &RunQueue) -> Option<Refused> {
         match self.ending.stopped() {
-            _ if !self.process.is_current() => Some(Refused::Forked),
             Some(Stopped::ShutDown) => Some(Refused::ShutDown),
-            Some(Stopped::Dropped | Stopped::Forked) => Some(Refused::ExecutorDropped),
+            Some(Stopped::Dropped) => Some(Refused::ExecutorDropped),
             None => queue.closed.get().then_some(Refused::QueueClosed),
         }
     }
@@ -195,8 +192,7 @@ impl Core {
     /// Reserves the free places for the waiters that are next, and wakes these.
     #[cold]
     pub(super) fn give_room(&self, queue: &RunQueue) {
-        // In a child process the waiters are copies, and their hosts are the parent's.
-        while self.process.is_current() {
+        loop {
             queue.call_up_groups();
             let Some(waiter) = queue.call_next(self.meter.now()) else { break };
             // Foreign code: nothing is borrowed.
@@ -209,9 +205,7 @@ impl Core {
     pub(super) fn dismiss_waiters(&self, queue: &RunQueue) {
         let waiting = queue.waiters.borrow_mut().dismiss();
         self.note_room(queue);
-        if self.process.is_current() {
-            waiting.iter().for_each(|waiter| waiter.wake());
-        }
+        waiting.iter().for_each(|waiter| waiter.wake());
     }
 
     /// Brings up to date what spawns and slices ask of the limits and waiters.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::MainWaker;
+use super::main_future::MainFlag;
 use crate::base::wake_quietly;
 use crate::sync::{Arc, AtomicBool, AtomicWaker, WakeTarget, impl_wake};
 use crate::task::HostWaker;
@@ -16,12 +16,12 @@ pub(crate) struct RunWaker {
     /// Whether the run waits. Read where a look at `host` costs two atomic read-modify-writes.
     waits: AtomicBool,
     /// Ends the slice of a turn under way, or wakes the host of the run that drove last.
-    main: Arc<MainWaker>,
+    main: Arc<MainFlag>,
 }
 
 impl RunWaker {
     /// A waker whose future is to be polled.
-    pub(crate) fn new(main: &Arc<MainWaker>) -> Arc<Self> {
+    pub(super) fn new(main: &Arc<MainFlag>) -> Arc<Self> {
         Arc::new(Self {
             woken: AtomicBool::new(true),
             host: AtomicWaker::new(),
@@ -35,8 +35,9 @@ impl RunWaker {
         drop(host.take_back(&self.host));
     }
 
+    #[inline]
     pub(crate) fn take(&self) -> bool {
-        // Ordering: Acquire pairs with the Release in `wake`, as in `MainWaker::take_woken`.
+        // Ordering: Acquire pairs with the Release in `wake`, as in `MainFlag::take_woken`.
         self.woken.load(Ordering::Relaxed) && self.woken.swap(false, Ordering::Acquire)
     }
 
@@ -53,6 +54,7 @@ impl RunWaker {
     }
 
     /// Has wakes of the future wake the host no more, as the run is being polled.
+    #[inline]
     pub(crate) fn unregister(&self) {
         // Ordering: Relaxed, only this thread writes it. A wake that still sees that the run waits finds nothing at `host`, or
         // wakes a host that is awake.
@@ -64,11 +66,7 @@ impl RunWaker {
 
     /// Has the run polled, but not its future.
     pub(crate) fn wake_host(&self) {
-        if let Some(host) = self.host.take()
-            && self.main.host_is_here()
-        {
-            wake_quietly(host);
-        }
+        self.host.take().into_iter().for_each(wake_quietly);
     }
 }
 
@@ -81,7 +79,7 @@ impl WakeTarget for RunWaker {
         if !self.woken.swap(true, Ordering::AcqRel) {
             self.main.wake();
             // Ordering: Relaxed, the swap orders it.
-            if self.waits.load(Ordering::Relaxed) && self.main.host_is_here() {
+            if self.waits.load(Ordering::Relaxed) {
                 self.host.wake();
             }
         }

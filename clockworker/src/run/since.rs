@@ -61,8 +61,7 @@ impl QueueStats {
     /// What happened since `earlier`, which the same queue said: counts and times are differences, all else is as it is now. If
     /// `earlier` is [another](QueueStats::number) queue's, this is as it is.
     ///
-    /// None of the differences is negative. (A task that goes home from a [place it was lent](crate::Lending) takes its `spawned`
-    /// with it.)
+    /// None of the differences is negative.
     pub fn since(&self, earlier: &QueueStats) -> QueueStats {
         if self.number != earlier.number {
             return self.clone();

@@ -6,10 +6,9 @@ use std::rc::Rc;
 use clockworker_schedulers::{Attributes, Ready, Task};
 
 use super::Core;
-use super::loans::Place;
 use super::pick::Current;
 use super::queue::RunQueue;
-use crate::queue::{GroupIndex, NO_GROUP};
+use crate::queue::GroupIndex;
 use crate::task::{JoinHandle, Label, Refused, TaskRequest, refuse, spawn_here};
 
 /// Bytes of a future above which it is boxed, as tokio does it.
@@ -172,10 +171,6 @@ impl Core {
             return refuse(&self.shared, Label::here(), Refused::QueueClosed, future);
         };
         let inherited = queue.attributes(slot);
-        let (queue, group, inherited) = match inherited.and_then(|_| self.current_home()) {
-            Some(Place { queue, group, attributes }) => (queue, group, attributes),
-            None => (queue, group, inherited),
-        };
         self.spawn_and(&queue, group, Label::here(), future, |task| match &inherited {
             Some(attributes) if !self.is_in_hook() => queue.push_spawned(task, attributes),
             _ => queue.push(task, Ready::Spawned),
@@ -190,25 +185,19 @@ impl Core {
         }
     }
 
-    /// The queue of the task that is being polled: its own, also where it is lent a place.
+    /// The queue of the task that is being polled.
     pub(crate) fn current_queue(&self) -> Option<Rc<RunQueue>> {
-        self.current_own_place().map(|place| place.queue)
+        self.queue_at(self.slice.current().queue)
     }
 
     /// The group of the task that is being polled; [`NO_GROUP`] if it has none, or none is.
     pub(crate) fn current_group(&self) -> GroupIndex {
-        self.current_own_place().map_or(NO_GROUP, |place| place.group)
+        self.slice.current().group
     }
 
     /// What was said of the task that is being polled, for a task that it spawns.
     pub(crate) fn inherited_attributes(&self) -> Attributes {
-        let place = self.current_own_place().filter(|_| !self.is_in_hook());
-        place.and_then(|place| place.attributes).unwrap_or_default()
-    }
-
-    fn current_own_place(&self) -> Option<Place> {
-        let place = self.current_place()?;
-        let home = place.attributes.and_then(|_| self.current_home());
-        Some(home.unwrap_or(place))
+        let queue = self.current_queue().filter(|_| !self.is_in_hook());
+        queue.and_then(|queue| queue.attributes(self.slice.current().slot)).unwrap_or_default()
     }
 }

@@ -46,8 +46,7 @@ pub struct QueueStats {
     pub overrun_time: Duration,
     /// Slices cut short because a queue woke up that was to be served first.
     pub preemptions: u64,
-    /// Tasks spawned. A task that is [lent a place](crate::Lending) here is counted here as long as it is, and not where it was
-    /// spawned.
+    /// Tasks spawned.
     pub spawned: u64,
     /// Tasks that gave an output.
     pub completed: u64,

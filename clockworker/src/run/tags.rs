@@ -34,10 +34,8 @@ impl Core {
         let Current { queue, slot, .. } = self.slice.current();
         let queue = self.queue_at(queue)?;
         // A scheduler that is being called is no task.
-        let here = queue.records.try_borrow().ok()?.attributes(slot)?;
-        // Where a task is lent a place, its tag is still its own.
-        let own = self.current_home().map_or(here, |home| home.attributes.unwrap_or_default());
-        NonZeroU64::new(own.tag)
+        let attributes = queue.records.try_borrow().ok()?.attributes(slot)?;
+        NonZeroU64::new(attributes.tag)
     }
 
     /// The tag of a task that is spawned now, if nothing was said of that.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::Core;
-use crate::base::{Alarm, Process};
+use crate::base::Alarm;
 use crate::sync::{Arc, WakeTarget, impl_wake, waker_of};
 use crate::task::SharedRef;
 
@@ -19,8 +19,8 @@ pub(super) struct ThrottledQueues {
 }
 
 impl ThrottledQueues {
-    pub(super) fn new(process: Process) -> Self {
-        Self { by_release: RefCell::default(), next: Cell::new(u64::MAX), alarm: Alarm::new(process) }
+    pub(super) fn new() -> Self {
+        Self { by_release: RefCell::default(), next: Cell::new(u64::MAX), alarm: Alarm::new() }
     }
 
     /// When the first goes on. `u64::MAX` if there is none.

@@ -119,8 +119,8 @@ impl StallDetector {
     ///
     /// # Errors
     ///
-    /// If the threshold, the rate limit or the signal is out of range; something else uses the signal; the operating system
-    /// starts no thread; or the executor is a forked child's copy. Nothing is watched then.
+    /// If the threshold, the rate limit or the signal is out of range; something else uses the signal; or the operating system
+    /// starts no thread. Nothing is watched then.
     pub fn watch(&self, executor: &Executor) -> Result<StallGuard, StallError> {
         if !THRESHOLDS.contains(&self.threshold) {
             return Err(StallError::threshold(self.threshold));
@@ -129,11 +129,8 @@ impl StallDetector {
             return Err(StallError::rate_limit(self.most, self.period));
         }
         let core = executor.core();
-        if !core.process.is_current() {
-            return Err(StallError::forked());
-        }
         let signal = match self.stacks {
-            Stacks::By(number) => Some(StackSignal::install(number, core.process)?),
+            Stacks::By(number) => Some(StackSignal::install(number)?),
             Stacks::Not => None,
         };
         let beacon = sync::Arc::clone(core.beacon.get());
@@ -142,8 +139,8 @@ impl StallDetector {
         let watch =
             Watch::new((beacon, Tid::current(), name), (self.threshold, limit), (signal, self.hooks.clone()));
         let watch = Arc::new(watch);
-        lookout::of(core.process).add(&watch)?;
-        Ok(StallGuard::new(watch, core.process))
+        lookout::get().add(&watch)?;
+        Ok(StallGuard::new(watch))
     }
 }
 

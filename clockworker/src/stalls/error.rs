@@ -19,7 +19,6 @@ enum Kind {
     Signal { given: i32, allowed: (i32, i32) },
     SignalInUse(i32),
     Thread(String),
-    Forked,
 }
 
 impl StallError {
@@ -43,10 +42,6 @@ impl StallError {
 
     pub(super) fn thread(error: &std::io::Error) -> Self {
         Self { kind: Kind::Thread(error.to_string()) }
-    }
-
-    pub(super) fn forked() -> Self {
-        Self { kind: Kind::Forked }
     }
 
     /// Whether the threshold is not among [`THRESHOLDS`].
@@ -73,11 +68,6 @@ impl StallError {
     pub fn is_thread(&self) -> bool {
         matches!(self.kind, Kind::Thread(_))
     }
-
-    /// Whether the executor belongs to the process that this one was forked from.
-    pub fn is_forked(&self) -> bool {
-        matches!(self.kind, Kind::Forked)
-    }
 }
 
 impl fmt::Display for StallError {
@@ -100,7 +90,6 @@ impl fmt::Display for StallError {
                 )
             }
             Kind::Thread(error) => write!(f, "no thread to look for stalls: {error}"),
-            Kind::Forked => f.write_str(crate::base::FORKED),
         }
     }
 }

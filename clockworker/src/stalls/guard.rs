@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::StallStats;
 use super::lookout;
 use super::watch::Watch;
-use crate::base::Process;
 
 /// Watches an executor until it is dropped. From [`StallDetector::watch`](super::StallDetector::watch).
 ///
@@ -18,12 +17,11 @@ use crate::base::Process;
 #[must_use = "dropping the guard at once ends the watch"]
 pub struct StallGuard {
     watch: Arc<Watch>,
-    process: Process,
 }
 
 impl StallGuard {
-    pub(super) fn new(watch: Arc<Watch>, process: Process) -> Self {
-        Self { watch, process }
+    pub(super) fn new(watch: Arc<Watch>) -> Self {
+        Self { watch }
     }
 
     /// How many stalls there were so far, and what became of them.
@@ -35,10 +33,7 @@ impl StallGuard {
 impl Drop for StallGuard {
     fn drop(&mut self) {
         self.watch.end();
-        // A forked child has a copy, and none of what it stands for.
-        if self.process.is_current() {
-            lookout::of(self.process).remove(&self.watch);
-        }
+        lookout::get().remove(&self.watch);
     }
 }
 

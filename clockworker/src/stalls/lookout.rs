@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::StallError;
 use super::watch::Watch;
-use crate::base::{PerProcess, Process, drop_quietly, instant};
+use crate::base::{PerProcess, drop_quietly, instant};
 
 thread_local! {
     static IS_LOOKOUT: Cell<bool> = const { Cell::new(false) };
@@ -32,9 +32,9 @@ struct Watches {
 }
 
 /// The lookout of the calling process.
-pub(super) fn of(process: Process) -> &'static Lookout {
+pub(super) fn get() -> &'static Lookout {
     static LOOKOUTS: PerProcess<Lookout> = PerProcess::new();
-    LOOKOUTS.of(process)
+    LOOKOUTS.get()
 }
 
 /// The time since some moment.

@@ -1,7 +1,6 @@
 //! Without signals, stalls have no stacks.
 
 use super::{NoStack, Stack, StallError};
-use crate::base::Process;
 
 /// The thread that a stack would be asked of.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +17,7 @@ impl Tid {
 pub(super) struct StackSignal;
 
 impl StackSignal {
-    pub(super) fn install(_number: Option<i32>, _process: Process) -> Result<Self, StallError> {
+    pub(super) fn install(_number: Option<i32>) -> Result<Self, StallError> {
         Ok(StackSignal)
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::stack::Frame;
 use super::table::{GivenUp, StackTable, Walked};
 use super::{NoStack, Stack, StallError};
-use crate::base::{PerProcess, Process, instant};
+use crate::base::{PerProcess, instant};
 
 /// How long to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -102,18 +102,17 @@ fn lock<T>(data: &'static Mutex<T>) -> MutexGuard<'static, T> {
 #[derive(Debug)]
 pub(super) struct StackSignal {
     number: c_int,
-    process: Process,
 }
 
 impl StackSignal {
     /// Has the signal handled; none for the one by default.
-    pub(super) fn install(number: Option<i32>, process: Process) -> Result<Self, StallError> {
+    pub(super) fn install(number: Option<i32>) -> Result<Self, StallError> {
         let allowed = (libc::SIGRTMIN(), libc::SIGRTMAX());
         let number = number.unwrap_or(allowed.1 - 4);
         if !(allowed.0..=allowed.1).contains(&number) {
             return Err(StallError::signal(number, allowed));
         }
-        let mut all = lock(&SIGNALS.of(process).installed);
+        let mut all = lock(&SIGNALS.get().installed);
         if all.is_empty() {
             // What is walked first loads what a walk needs.
             backtrace::trace(|_| true);
@@ -131,12 +130,12 @@ impl StackSignal {
                 all.push(Installed { number, users: 1 });
             }
         }
-        Ok(Self { number, process })
+        Ok(Self { number })
     }
 
     /// Where the thread stands. Waits for as long as the poll `goes_on`, and for a second at most. Called by the lookout.
     pub(super) fn stack_of(&self, thread: Tid, goes_on: impl Fn() -> bool) -> Result<Stack, NoStack> {
-        let asking = lock(&SIGNALS.of(self.process).asking);
+        let asking = lock(&SIGNALS.get().asking);
         ask(thread, self.number)?;
         wait(thread, goes_on)?;
         let walked = TABLE.take();
@@ -147,10 +146,8 @@ impl StackSignal {
 
 impl Drop for StackSignal {
     fn drop(&mut self) {
-        if !self.process.is_current() {
-            return;
-        }
-        let mut all = lock(&SIGNALS.of(self.process).installed);
+        let mut all = lock(&SIGNALS.get().installed);
+        // A forked child has a copy of a watch, and has installed nothing.
         let Some(at) = all.iter().position(|installed| installed.number == self.number) else { return };
         all[at].users -= 1;
         if all[at].users == 0 {

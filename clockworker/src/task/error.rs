@@ -38,8 +38,6 @@ pub(crate) enum Cause {
     ShutDown,
     /// The executor was dropped before the task finished.
     ExecutorDropped,
-    /// The handle is awaited in a child process; the task stayed in the parent.
-    Forked,
     /// The task was refused when it was spawned.
     Refused(Refused),
 }
@@ -57,8 +55,6 @@ pub(crate) enum Refused {
     NoSuchQueue,
     ShutDown,
     ExecutorDropped,
-    /// The executor is a child process's copy.
-    Forked,
 }
 
 impl Refused {
@@ -81,15 +77,14 @@ impl JoinError {
         Self(Box::new(Inner { id, label, repr: Repr::Panicked(Mutex::new(payload)) }))
     }
 
-    /// Whether the task was cancelled: aborted, left over at shutdown, refused by a closed queue or a stopped executor,
-    /// or left behind in a parent process. [`Display`](fmt::Display) says which.
+    /// Whether the task was cancelled: aborted, left over at shutdown, or refused by a closed queue or a stopped executor.
+    /// [`Display`](fmt::Display) says which.
     pub fn is_cancelled(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(_))
     }
 
-    /// Whether the task was refused when it was spawned: its queue was closed, full, overloaded or unknown, its executor had
-    /// stopped, or this is a child process of the one that has the executor. Its future was never polled. A refused task also counts as
-    /// [cancelled](JoinError::is_cancelled).
+    /// Whether the task was refused when it was spawned: its queue was closed, full, overloaded or unknown, or its executor had
+    /// stopped. Its future was never polled. A refused task also counts as [cancelled](JoinError::is_cancelled).
     pub fn is_refused(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(Cause::Refused(_)))
     }
@@ -171,7 +166,6 @@ impl fmt::Display for Cause {
             Cause::Aborted => "was aborted",
             Cause::ShutDown => "was cancelled: its executor was shut down",
             Cause::ExecutorDropped => "was cancelled: its executor was dropped",
-            Cause::Forked => "stayed in the process that this one was forked from",
             Cause::Refused(refused) => return write!(f, "was refused: {refused}"),
         })
     }
@@ -187,7 +181,6 @@ impl fmt::Display for Refused {
             Refused::NoSuchQueue => "there is no queue of that name",
             Refused::ShutDown => "its executor was shut down",
             Refused::ExecutorDropped => "its executor was dropped",
-            Refused::Forked => "its executor belongs to the process that this one was forked from",
         })
     }
 }

@@ -15,7 +15,7 @@ use super::header::{Header, Link};
 use super::joiner::Joiner;
 use super::treiber_stack::{Closed, TreiberStack};
 use super::{AbortHandle, JoinHandle};
-use crate::base::{Process, drop_quietly, wake_quietly};
+use crate::base::{drop_quietly, wake_quietly};
 use crate::sync::{Arc, Mutex, MutexGuard};
 
 /// The tasks of a set that have finished, in that order, and who waits for the next one. The set's end of the list.
@@ -33,8 +33,6 @@ pub(crate) struct FinishedTasks {
 /// What a set and its tasks share.
 #[derive(Debug)]
 pub(super) struct FinishedList {
-    /// The process that made it.
-    process: Process,
     /// Its owner, the set, is parked while a waker is to be woken. A counted reference to the list goes with the mark, to the task that
     /// takes it away.
     tasks: TreiberStack,
@@ -50,17 +48,8 @@ pub(crate) struct FinishedTask {
 
 impl FinishedTasks {
     pub(crate) fn new() -> Self {
-        let list = FinishedList {
-            process: Process::current(),
-            tasks: TreiberStack::new(),
-            waiting: Mutex::new(None),
-        };
+        let list = FinishedList { tasks: TreiberStack::new(), waiting: Mutex::new(None) };
         Self { list: Arc::new(list), stack: Link::NONE, turned: Link::NONE, gone: 0 }
-    }
-
-    /// Whether this is a child process's copy, in which tasks of the parent never finish.
-    pub(crate) fn is_copy(&self) -> bool {
-        !self.list.process.is_current()
     }
 
     /// Has the list told when a task finishes, which is at that `place` in the set, instead of who was told so far. True if it has
@@ -170,17 +159,13 @@ impl Drop for FinishedTasks {
 }
 
 impl FinishedList {
-    /// None in a child process: if another thread held the lock at the fork, no thread releases it there.
-    fn lock(&self) -> Option<MutexGuard<'_, Option<Waker>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
         // Nothing that could panic runs under this lock, and its data are whole at every step.
-        let lock = || self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.process.is_current().then(lock)
+        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     fn exchange_waiting(&self, mut waker: Option<Waker>) -> Option<Waker> {
-        if let Some(mut waiting) = self.lock() {
-            swap(&mut *waiting, &mut waker);
-        }
+        swap(&mut *self.lock(), &mut waker);
         waker
     }
 }

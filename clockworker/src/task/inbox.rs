@@ -13,7 +13,7 @@ use super::header::Link;
 use super::live::{Incoming, take_out_of_inbox};
 use super::treiber_stack::TreiberStack;
 use super::{HostWaker, WokenList};
-use crate::base::{Process, drop_quietly, wake_quietly};
+use crate::base::{drop_quietly, wake_quietly};
 use crate::sync::AtomicWaker;
 
 /// See the [module docs](self).
@@ -22,12 +22,11 @@ pub(crate) struct Inbox {
     tasks: TreiberStack,
     /// The waker of the task that `run_until` runs in.
     host: AtomicWaker,
-    process: Process,
 }
 
 impl Inbox {
-    pub(crate) fn new(process: Process) -> Self {
-        Self { tasks: TreiberStack::new(), host: AtomicWaker::new(), process }
+    pub(crate) fn new() -> Self {
+        Self { tasks: TreiberStack::new(), host: AtomicWaker::new() }
     }
 
     /// Pushes a task, and wakes the host if it is parked. Gives the link back if the executor is gone.
@@ -39,7 +38,7 @@ impl Inbox {
         // SAFETY: the caller's promise, until the push has succeeded.
         let was_parked = self.tasks.push(link.expose(), |next| unsafe { link.set_next(next) });
         if was_parked.map_err(|_closed| link)? {
-            self.wake_host();
+            self.host.wake();
         }
         Ok(())
     }
@@ -90,11 +89,7 @@ impl Inbox {
 
     /// Takes a host's waker back, before its keeper drops it. Wakes the host of another keeper whose waker was there instead.
     pub(crate) fn take_back(&self, host: &HostWaker) {
-        if let Some(others) = host.take_back(&self.host)
-            && self.process.is_current()
-        {
-            wake_quietly(others);
-        }
+        host.take_back(&self.host).into_iter().for_each(wake_quietly);
     }
 
     /// Wakes the host if it is parked. For callers whose news is not a task in the inbox: a wake on the owner thread while
@@ -117,14 +112,6 @@ impl Inbox {
     #[cold]
     fn unpark_and_wake(&self) {
         if self.tasks.unpark() {
-            self.wake_host();
-        }
-    }
-
-    /// Wakes the host, but not from a child process: the host is the parent's, and a descriptor that both have may reach it.
-    #[cold]
-    fn wake_host(&self) {
-        if self.process.is_current() {
             self.host.wake();
         }
     }

@@ -15,13 +15,13 @@ use super::finished::{FinishedList, FinishedTask};
 use super::header::{Header, abort, release_complete};
 use super::joiner::Joiner;
 use super::state::{LeaveJoin, State};
-use super::{AbortHandle, Cause, Id, JoinError, RecordKey, SharedRef};
+use super::{AbortHandle, Id, JoinError};
 use crate::base::drop_quietly;
 
 /// Awaits the output of a spawned task.
 ///
 /// Resolves to the task's output, or to a [`JoinError`] if the task panicked or was cancelled. It always resolves: also
-/// when the executor is shut down or dropped before the task is finished, and in a child process of the executor's.
+/// when the executor is shut down or dropped before the task is finished.
 ///
 /// **Dropping it detaches the task**, which goes on; its output is dropped. Use [`abort`](JoinHandle::abort) to stop the
 /// task.
@@ -123,14 +123,6 @@ impl<T> JoinHandle<T> {
         self.header().label.location()
     }
 
-    /// Where the task's record is, if it is a task of the executor with that `shared` state and this is its owner thread.
-    pub(crate) fn record_in(&self, shared: &SharedRef) -> Option<RecordKey> {
-        let header = self.header();
-        let is_ours = std::ptr::eq(&raw const **header.shared, &raw const **shared);
-        // The key is the owner thread's to read.
-        (is_ours && shared.local().is_some()).then(|| header.owned.record.get())
-    }
-
     /// Takes the output of a complete task.
     fn take(&mut self) -> Result<T, JoinError> {
         let mut output: Option<Result<T, JoinError>> = None;
@@ -221,11 +213,8 @@ impl<T> Future for JoinHandle<T> {
         let task = self.header();
         if task.state.is_complete() || Self::register_waker(task, cx.waker()) {
             Poll::Ready(self.take())
-        } else if task.shared.process.is_current() {
-            Poll::Pending
         } else {
-            // In a child process no thread completes it.
-            Poll::Ready(Err(task.cancelled(Cause::Forked)))
+            Poll::Pending
         }
     }
 }

@@ -199,7 +199,8 @@ impl LiveTask {
         matches!(self.phase(), Phase::Running | Phase::RunningWoken)
     }
 
-    /// Whether the task is in the woken list, which knows of which queue its tasks are.
+    /// Whether the task is in the woken list.
+    #[cfg(feature = "observe")]
     pub(crate) fn is_woken(&self) -> bool {
         self.phase() == Phase::Woken
     }

@@ -31,8 +31,6 @@ pub(crate) use returned::Returned;
 #[cfg(all(test, clockworker_loom))]
 pub(crate) use returned::Vacant;
 
-use crate::base::Process;
-
 /// Bytes of the largest cell that comes from a pool.
 const LARGEST: usize = 512;
 
@@ -53,8 +51,6 @@ pub(super) struct Class(u8);
 
 /// See the [module docs](self).
 pub(crate) struct Pool {
-    /// The process that made it.
-    process: Process,
     lanes: [Lane; CLASSES],
     /// Blocks whose cells are all in use.
     full: Blocks,
@@ -96,9 +92,8 @@ impl Class {
 }
 
 impl Pool {
-    pub(crate) fn new(process: Process) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            process,
             lanes: array::from_fn(|_| Lane::default()),
             full: Blocks::default(),
             spare: Blocks::default(),
@@ -246,10 +241,6 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // A thread that forked may have done so while the owner was at its lists. So a child process leaves them alone.
-        if !self.process.is_current() {
-            return;
-        }
         let lists = self.lanes.iter().map(|lane| &lane.partial).chain([&self.full, &self.spare]);
         let currents = self.lanes.iter().filter_map(|lane| lane.current.take());
         for block in currents.chain(lists.flat_map(|list| std::iter::from_fn(|| list.pop()))) {

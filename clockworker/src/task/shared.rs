@@ -14,7 +14,7 @@ use super::hooks::{Hooks, TaskHooks};
 use super::inbox::Inbox;
 use super::pool::{Class, Pool, Returned};
 use super::{Credits, Id, OwnerCell, Placement, Ticks, WokenList};
-use crate::base::{Clock, Process};
+use crate::base::Clock;
 use crate::sync::{Mutex, MutexGuard};
 
 /// Placements whose memory is kept when none is left: some 200 KiB.
@@ -29,8 +29,6 @@ pub(crate) struct Shared {
     pub(crate) inbox: Inbox,
     /// Cells of the [pool](Local::pool) that other threads have freed.
     returned: Returned,
-    /// The process that made it.
-    pub(crate) process: Process,
     names: Mutex<Names>,
     /// Of tasks from other threads that are still to be admitted, but of those only that have one.
     placements: Mutex<HashMap<Id, Placement>>,
@@ -85,16 +83,14 @@ pub(crate) struct QueueKey {
 pub(crate) enum Stopped {
     ShutDown,
     Dropped,
-    /// This is a child process's copy.
-    Forked,
 }
 
 impl Local {
-    fn new(process: Process) -> Self {
+    fn new() -> Self {
         Self {
             woken: WokenList::default(),
             credits: Credits::default(),
-            pool: Pool::new(process),
+            pool: Pool::new(),
             #[cfg(feature = "observe")]
             ring: RefCell::default(),
             #[cfg(feature = "observe")]
@@ -106,12 +102,10 @@ impl Local {
 impl Shared {
     /// Makes the calling thread the owner.
     pub(crate) fn new(clock: Clock) -> Self {
-        let process = Process::current();
         Self {
-            local: OwnerCell::new(Local::new(process)),
-            inbox: Inbox::new(process),
+            local: OwnerCell::new(Local::new()),
+            inbox: Inbox::new(),
             returned: Returned::new(),
-            process,
             names: Mutex::new(Names::default()),
             placements: Mutex::new(HashMap::new()),
             ticks: Ticks::new(clock),
@@ -186,27 +180,18 @@ impl Shared {
         self.local().into_iter().for_each(|local| local.pool.close(&self.returned));
     }
 
-    fn names(&self) -> Option<MutexGuard<'_, Names>> {
-        self.lock(&self.names)
-    }
-
-    /// None in a child process: if another thread held the lock at the fork, no thread releases it there.
-    fn lock<'a, T>(&self, data: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {
-        // Nothing that could panic runs under these locks, and their data are whole at every step.
-        let lock = || data.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.process.is_current().then(lock)
+    fn names(&self) -> MutexGuard<'_, Names> {
+        lock(&self.names)
     }
 
     /// Keeps the placement of a task from this thread until it is admitted.
     pub(crate) fn put_placement(&self, task: Id, placement: Placement) {
-        if let Some(mut placements) = self.lock(&self.placements) {
-            placements.insert(task, placement);
-        }
+        lock(&self.placements).insert(task, placement);
     }
 
-    /// Takes the placement of a task away. (None in a child process, which admits none.)
+    /// Takes the placement of a task away.
     pub(crate) fn take_placement(&self, task: Id) -> Option<Placement> {
-        let mut placements = self.lock(&self.placements)?;
+        let mut placements = lock(&self.placements);
         let placement = placements.remove(&task);
         if placements.is_empty() && placements.capacity() > PLACEMENTS_KEPT {
             *placements = HashMap::new();
@@ -217,13 +202,13 @@ impl Shared {
     /// The names of the open queues, in their order.
     pub(crate) fn queue_names(&self) -> Vec<String> {
         let names = self.names();
-        let queues = names.iter().flat_map(|names| &names.queues);
+        let queues = names.queues.iter();
         queues.filter(|(_, named)| named.is_open).map(|(name, _)| name.to_string()).collect()
     }
 
     /// Makes a queue known to other threads. False if the name is taken.
     pub(crate) fn add_name(&self, name: &str, key: QueueKey) -> bool {
-        let Some(mut names) = self.names() else { return false };
+        let mut names = self.names();
         if names.queues.get(name).is_some_and(|named| named.is_open) {
             return false;
         }
@@ -232,9 +217,9 @@ impl Shared {
         true
     }
 
-    /// Gives an open queue another name in one step. False if the name is taken. (Or in a child process.)
+    /// Gives an open queue another name in one step. False if the name is taken.
     pub(crate) fn rename(&self, old: &str, name: &str, key: QueueKey) -> bool {
-        let Some(mut names) = self.names() else { return false };
+        let mut names = self.names();
         if names.queues.get(name).is_some_and(|named| named.is_open) {
             return false;
         }
@@ -246,16 +231,14 @@ impl Shared {
 
     /// Hides a closed queue from other threads. Spawns that name it are refused, and counted.
     pub(crate) fn close_name(&self, name: &str) {
-        if let Some(mut names) = self.names()
-            && let Some(named) = names.queues.get_mut(name)
-        {
+        if let Some(named) = self.names().queues.get_mut(name) {
             named.is_open = false;
         }
     }
 
     /// Forgets the name of a queue that is gone, unless another has it by now.
     pub(crate) fn remove_name(&self, name: &str, key: QueueKey) {
-        let Some(mut names) = self.names() else { return };
+        let mut names = self.names();
         if names.queues.get(name).is_some_and(|named| named.key == key) {
             let gone = names.queues.remove(name);
             names.refused += gone.map_or(0, |gone| gone.refused);
@@ -264,7 +247,7 @@ impl Shared {
 
     /// Counts a refused spawn on the queue of that name, or for the executor if there is none.
     pub(crate) fn count_refused(&self, name: &str) {
-        let Some(mut names) = self.names() else { return };
+        let mut names = self.names();
         match names.queues.get_mut(name) {
             Some(named) if !named.is_open => named.refused += 1,
             _ => names.refused += 1,
@@ -273,19 +256,19 @@ impl Shared {
 
     /// Takes the count of refused spawns on the closed queue of that name, if there is one.
     pub(crate) fn take_refused(&self, name: &str) -> Option<(QueueKey, u64)> {
-        let mut names = self.names()?;
+        let mut names = self.names();
         let named = names.queues.get_mut(name).filter(|named| !named.is_open)?;
         Some((named.key, std::mem::take(&mut named.refused)))
     }
 
     /// Takes the count of refused spawns that belong to no closed queue.
     pub(crate) fn take_refused_elsewhere(&self) -> u64 {
-        self.names().map_or(0, |mut names| std::mem::take(&mut names.refused))
+        std::mem::take(&mut self.names().refused)
     }
 
     /// The queue of that name.
     pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Stopped> {
-        let Some(names) = self.names() else { return Err(Stopped::Forked) };
+        let names = self.names();
         match (names.queues.get(name).filter(|named| named.is_open), names.stopped) {
             (Some(named), _) => Ok(Some(named.key)),
             (None, Some(why)) => Err(why),
@@ -295,11 +278,15 @@ impl Shared {
 
     /// Takes all names away: spawns from other threads are refused for this reason.
     pub(crate) fn refuse_tasks(&self, why: Stopped) {
-        if let Some(mut names) = self.names() {
-            names.stopped = Some(why);
-            let left: u64 = names.queues.values().map(|named| named.refused).sum();
-            names.refused += left;
-            names.queues.clear();
-        }
+        let mut names = self.names();
+        names.stopped = Some(why);
+        let left: u64 = names.queues.values().map(|named| named.refused).sum();
+        names.refused += left;
+        names.queues.clear();
     }
+}
+
+fn lock<T>(data: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that could panic runs under these locks, and their data are whole at every step.
+    data.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

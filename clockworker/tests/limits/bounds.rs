@@ -18,21 +18,17 @@ fn limits_have_bounds() {
     let ex = Executor::new();
     for error in [
         ex.new_queue("q").max_live(0).create().unwrap_err(),
-        ex.new_queue("q").max_ready(0).create().unwrap_err(),
         ex.new_queue("q").max_live_per_group(MOST + 1).create().unwrap_err(),
     ] {
         assert!(error.is_limit(), "{error}");
     }
     assert_eq!(ex.stats().queues.len(), 1);
     assert!(!ex.handle().has_queue("q"));
-    let queue = ex.new_queue("q").max_live(1).max_ready(MOST).max_live_per_group(3).create().unwrap();
-    let limits = || [queue.max_live(), queue.max_ready(), queue.max_live_per_group()];
-    assert_eq!(limits(), [Some(1), Some(MOST), Some(3)]);
-    let sets: [(&str, Set); 3] = [
-        ("max_live", Queue::set_max_live),
-        ("max_ready", Queue::set_max_ready),
-        ("max_live_per_group", Queue::set_max_live_per_group),
-    ];
+    let queue = ex.new_queue("q").max_live(1).max_live_per_group(3).create().unwrap();
+    let limits = || [queue.max_live(), queue.max_live_per_group()];
+    assert_eq!(limits(), [Some(1), Some(3)]);
+    let sets: [(&str, Set); 2] =
+        [("max_live", Queue::set_max_live), ("max_live_per_group", Queue::set_max_live_per_group)];
     for (name, set) in sets {
         for wrong in [0, MOST + 1, usize::MAX] {
             let error = set(&queue, Some(wrong)).unwrap_err();
@@ -40,12 +36,12 @@ fn limits_have_bounds() {
             assert_eq!(error.to_string(), format!("{name} is between 1 and 1073741824, not {wrong}"));
         }
     }
-    assert_eq!(limits(), [Some(1), Some(MOST), Some(3)], "unchanged");
+    assert_eq!(limits(), [Some(1), Some(3)], "unchanged");
     for (_, set) in sets {
         set(&queue, Some(MOST)).unwrap();
         set(&queue, None).unwrap();
     }
-    assert_eq!(limits(), [None; 3]);
+    assert_eq!(limits(), [None; 2]);
 }
 
 #[test]
@@ -56,7 +52,7 @@ fn a_queue_that_is_gone_keeps_its_limits() {
     assert!(queue.set_max_live(Some(3)).unwrap_err().is_closed());
     let default = ex.default_queue().clone();
     drop(ex);
-    assert!(default.set_max_ready(None).unwrap_err().is_stopped());
+    assert!(default.set_max_live(None).unwrap_err().is_stopped());
     assert_eq!(queue.max_live(), Some(2));
 }
 
@@ -119,23 +115,6 @@ fn a_tombstone_counts_nowhere() {
     }
     assert!(group_takes(&group));
     assert!(group.try_spawn(async {}).unwrap_err().is_group_full());
-}
-
-/// The task that is being polled is not ready: it may spawn as many as the limit says.
-#[test]
-fn a_task_may_spawn_as_many_as_may_be_ready() {
-    let ex = untimed();
-    ex.default_queue().set_max_ready(Some(3)).unwrap();
-    let task = ex.spawn(async {
-        let children: Vec<_> = (0..5).map(|_| spawn_local(async {})).collect();
-        let mut refused = 0;
-        for child in children {
-            refused += u32::from(child.await.is_err_and(|error| error.is_full()));
-        }
-        refused
-    });
-    settle(&ex);
-    assert_eq!(output(task).unwrap(), 2);
 }
 
 #[test]

@@ -26,7 +26,6 @@ struct Waiting {
 
 #[derive(Default)]
 struct Limits {
-    ready: Option<usize>,
     live: Option<usize>,
     live_per_group: Option<usize>,
 }
@@ -69,7 +68,6 @@ impl World {
     fn has_room(&self) -> bool {
         let kept = self.waiting.iter().filter(|waiting| waiting.called).count();
         below(self.tasks.len() + self.ending.len() + kept, self.most.live)
-            && below(self.ready + kept, self.most.ready)
     }
 
     /// Whether the model would take a task now: `Some(true)` says that the group is full, `Some(false)` the queue.
@@ -99,7 +97,7 @@ impl World {
     }
 
     fn step(&mut self, random: &mut Rng) {
-        match random.u32(..13) {
+        match random.u32(..12) {
             0..=1 => self.try_spawn(random.usize(..=GROUPS)),
             2..=4 => self.wait(random.usize(..=GROUPS)),
             5..=6 if !self.waiting.is_empty() => self.poll(random.usize(..self.waiting.len())),
@@ -119,10 +117,6 @@ impl World {
             11 => {
                 self.most.live_per_group = Some(random.usize(..4)).filter(|&most| most > 0);
                 self.queue.set_max_live_per_group(self.most.live_per_group).unwrap();
-            }
-            12 => {
-                self.most.ready = Some(random.usize(..4)).filter(|&most| most > 0);
-                self.queue.set_max_ready(self.most.ready).unwrap();
             }
             _ => {}
         }

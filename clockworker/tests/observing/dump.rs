@@ -215,21 +215,6 @@ fn a_task_from_another_thread_is_as_old_as_its_time_here() {
 }
 
 #[test]
-fn a_lent_task_is_in_the_queue_that_serves_it_and_as_old_as_before() {
-    let ex = hosted();
-    let strong = ex.new_queue("strong").share(9).create().unwrap();
-    let weak = ex.new_queue("weak").create().unwrap();
-    let borrower = weak.new_task().name("borrower").spawn(pending::<()>());
-    settle(&ex);
-    work(us(7));
-    strong.spawn(async move { drop(borrower.lending().await) });
-    settle(&ex);
-    let dump = ex.dump();
-    let borrower = named(&dump, "borrower");
-    assert_eq!((&*borrower.queue, borrower.age), ("strong", us(7)));
-}
-
-#[test]
 fn another_thread_gets_what_the_executor_says() {
     let ex = Executor::new();
     ex.default_queue().new_task().name("upload").spawn(pending::<()>());
@@ -241,7 +226,7 @@ fn another_thread_gets_what_the_executor_says() {
     assert_eq!(named(&dump, "upload").id, ex.dump().tasks[0].id);
     assert_eq!(dump.tasks.len(), 1, "the question is not a task");
     drop(ex);
-    assert!(futures::executor::block_on(later.dump()).unwrap_err().is_dropped());
+    assert!(futures::executor::block_on(later.dump()).is_err());
 }
 
 #[test]

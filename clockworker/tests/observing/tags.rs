@@ -150,19 +150,6 @@ fn what_is_dropped_still_knows_it() {
     assert_eq!(seen(&ex), ["dropped", "local", "queue"].map(|name| (name, Some(7))));
 }
 
-#[test]
-fn a_task_that_was_lent_a_place_keeps_its_own() {
-    let (ex, queue) = with_queue();
-    let lends = ex.default_queue().new_task().tag(1).spawn(async move {
-        let borrower = queue.new_task().tag(2).spawn(async {
-            yield_now().await;
-            (current_tag(), spawn_local(async { current_tag() }).await.unwrap())
-        });
-        borrower.lending().await.unwrap()
-    });
-    assert_eq!(ex.block_on(lends).unwrap(), (Some(2), Some(2)));
-}
-
 /// Spawns tasks before a poll of one that has a name, and notes the tags of all.
 #[derive(Default)]
 struct Hooks(Mutex<Vec<(&'static str, Option<u64>)>>);

@@ -10,7 +10,6 @@ mod floods;
 mod group_stats;
 mod groups;
 mod idle;
-mod lending;
 mod lifetimes;
 mod nested;
 mod preemption;

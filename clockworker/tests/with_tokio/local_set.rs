@@ -13,7 +13,7 @@ use crate::support::{
     elsewhere, hold, multi_thread, output, panic_as_meant, panic_of, place_of_panic, poll_once, poll_with,
 };
 
-const FAILED: &str = "a spawned task panicked and the LocalSet is configured to shutdown on unhandled panic";
+const FAILED: &str = "a spawned task panicked and the executor is configured to shut down on unhandled panic";
 
 fn strict() -> LocalSet {
     let mut local = LocalSet::new();

@@ -197,27 +197,6 @@ fn runs_inside_each_other() {
     assert_eq!(polled, Poll::Ready(7));
 }
 
-#[test]
-fn a_run_rides_while_the_executor_itself_is_run() {
-    let local = untimed();
-    let mut native = Host::of(local.executor().run_until(pending::<()>()));
-    assert!(native.poll().is_pending());
-    let (probe, task) = probed(&local);
-    let mut run = Host::of(local.run_until(task));
-    assert!(run.poll().is_pending());
-    assert!(settle_both(&mut native, &mut run).1.is_pending());
-    probe.finish();
-    assert!(native.is_woken(), "it drives");
-    assert!(settle_both(&mut native, &mut run).1.is_ready());
-    // And takes over when that is gone.
-    let task = local.spawn_local(async { yield_now().await });
-    let mut run = Host::of(local.run_until(async { task.await.unwrap() }));
-    assert!(run.poll().is_pending());
-    drop(native);
-    assert!(run.is_woken());
-    assert!(run.settle().is_ready());
-}
-
 /// The set awaited as a future beside a run, both to the end.
 #[test]
 fn a_set_awaited_is_ready_when_it_is_empty_and_keeps_nothing_of_its_host() {
@@ -239,15 +218,15 @@ fn a_set_awaited_is_ready_when_it_is_empty_and_keeps_nothing_of_its_host() {
     assert!(task.is_finished());
 }
 
-/// The host of a run that drives registers its waker twice, that of one that rides once.
+/// Beside another run, of which either may drive next, the waker of a run's host is left in two places.
 #[test]
 fn a_host_whose_waker_panics_when_cloned_is_woken_by_a_better_one() {
-    for rides in [false, true] {
+    for has_another in [false, true] {
         let local = untimed();
-        let native = rides.then(|| {
-            let mut native = Box::pin(local.executor().run_until(pending::<()>()));
-            assert!(poll_once(&mut native).is_pending());
-            native
+        let another = has_another.then(|| {
+            let mut another = Box::pin(local.run_until(pending::<()>()));
+            assert!(poll_once(&mut another).is_pending());
+            another
         });
         let probe = Probe::new();
         let mut run = Host::of(local.run_until(probe.future()));
@@ -257,16 +236,16 @@ fn a_host_whose_waker_panics_when_cloned_is_woken_by_a_better_one() {
         for n in 1..=3 {
             assert!(run.poll().is_pending());
             // For its future, or for the executor that it drives.
-            if rides {
+            if has_another {
                 probe.waker().wake();
             } else {
                 local.spawn_local(async {});
             }
-            assert_eq!(run.wakes.count(), n, "it rides: {rides}");
+            assert_eq!(run.wakes.count(), n * (1 + usize::from(has_another)));
         }
         probe.finish();
         assert!(run.settle().is_ready());
-        drop((run, native));
+        drop((run, another));
     }
 }
 

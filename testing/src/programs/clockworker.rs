@@ -109,7 +109,6 @@ fn micros(us: impl Into<u64>) -> Duration {
 fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
     match limit {
         Limit::Live(most) => queue.set_max_live(Some(most.into())),
-        Limit::Ready(most) => queue.set_max_ready(Some(most.into())),
         Limit::LivePerGroup(most) => queue.set_max_live_per_group(Some(most.into())),
         Limit::Cap(percent) => {
             let period = TURN * (1 + u32::from(percent % 8));
@@ -120,7 +119,6 @@ fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
         }
         Limit::None => {
             queue.set_max_live(None)?;
-            queue.set_max_ready(None)?;
             queue.set_max_live_per_group(None)?;
             queue.set_load_shedding(None)?;
             queue.set_cap(None)

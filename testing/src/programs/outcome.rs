@@ -155,8 +155,6 @@ struct Seen {
     /// Spawned or woken since its last poll, when there had been so many polls.
     woken: Option<u64>,
     waits_for: Option<WaitsFor>,
-    /// It has, or had, the place of another, and is polled for that.
-    lent: bool,
     /// By what, when there had been so many polls of its queue.
     aborted: Option<(Actor, u64)>,
 }
@@ -231,7 +229,6 @@ impl Reader {
             }
             Event::Finished(task) => self.task(task).outputs += 1,
             Event::Panics(task) => self.task(task).panicked = true,
-            Event::Lent(task) => self.task(task).lent = true,
             Event::OutputDropped(task) => self.task(task).output_drops += 1,
             Event::Unanswered(_) => self.audit.complain("join handles without an answer", 1),
             Event::Rest(waits) => {
@@ -256,15 +253,14 @@ impl Reader {
         self.polls += 1;
         self.audit.polls += 1;
         let seen = *self.task(task);
-        // One that was lent a place may be polled in the turn of another queue.
-        *self.polls_of.entry(queue).or_default() += u64::from(!seen.lent);
+        *self.polls_of.entry(queue).or_default() += 1;
         let may_be_polled = match seen.waits_for {
             None | Some(WaitsFor::Else) => true,
             Some(WaitsFor::Wake) => seen.woken.is_some(),
             Some(WaitsFor::End(of)) => seen.woken.is_some() || self.task(of).ended,
         };
         // A free thread's wake may come after a poll that others woke it for.
-        let unwoken = self.is_timely && !may_be_polled && !seen.lent;
+        let unwoken = self.is_timely && !may_be_polled;
         self.audit.complain("polls after the end", seen.ended.into());
         self.audit.complain("polls without a wake", unwoken.into());
         let seen = self.task(task);
@@ -282,9 +278,9 @@ impl Reader {
     fn dropped(&mut self, task: TaskName) {
         let seen = self.task(task);
         (seen.future_drops, seen.ended) = (seen.future_drops + 1, true);
-        let Seen { queue, lent, aborted: Some((by, before)), .. } = *seen else { return };
+        let Seen { queue, aborted: Some((by, before)), .. } = *seen else { return };
         // A scheduler aborts while the next poll is being chosen.
-        if self.is_timely && !lent && by != Actor::Scheduler {
+        if self.is_timely && by != Actor::Scheduler {
             let late = self.polls_of(queue) - before;
             self.audit.complain("polls of a queue before the drop of its aborted task", late);
         }

@@ -13,7 +13,7 @@ fn class(size: usize) -> Class {
 
 /// A pool whose cells come from blocks from the first on, and what other threads have freed of it.
 fn pool() -> (Pool, Returned) {
-    let pool = Pool::new(Process::current());
+    let pool = Pool::new();
     pool.lanes.iter().for_each(|lane| lane.single.set(SINGLE));
     (pool, Returned::new())
 }
@@ -68,7 +68,7 @@ fn a_class_is_of_small_cells_whose_alignment_is_a_words() {
 
 #[test]
 fn the_first_cells_of_a_class_come_from_the_allocator() {
-    let (pool, returned) = (Pool::new(Process::current()), Returned::new());
+    let (pool, returned) = (Pool::new(), Returned::new());
     for size in [88, 96] {
         for _ in 0..SINGLE {
             assert_eq!(pool.take(class(size), &returned), None);

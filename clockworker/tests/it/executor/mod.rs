@@ -1,4 +1,4 @@
-//! Executors: used from destructors and other threads, dropped in any order, forked; a million tasks.
+//! Executors: used from destructors and other threads, dropped in any order; a million tasks.
 
 mod asked;
 mod drop_thread;

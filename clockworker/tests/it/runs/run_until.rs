@@ -1,8 +1,7 @@
-//! `run_until`: may be dropped at any poll and resumed, drives alone, and wakes its host when there is something to do
-//! and only then.
+//! `run_until`: may be dropped at any poll and resumed, and wakes its host when there is something to do and only then.
 
 use std::cell::{Cell, RefCell};
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, pending, poll_fn, ready};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -101,18 +100,18 @@ fn a_run_that_is_dropped_or_never_polled_gives_the_executor_free() {
 }
 
 #[test]
-fn running_it_inside_its_own_task_is_a_clear_error() {
+fn blocking_on_it_inside_its_own_task_is_a_clear_error() {
     let ex = Rc::new(untimed());
     let bystander = ex.spawn(async {
         yield_now().await;
         5
     });
-    for how in ["block_on", "run_until", "shutdown"] {
+    for how in ["block_on", "block_on_shutdown", "shutdown"] {
         let inner = Rc::clone(&ex);
         let task = ex.spawn(async move {
             match how {
                 "block_on" => inner.block_on(async {}),
-                "run_until" => inner.run_until(async {}).await,
+                "block_on_shutdown" => drop(inner.block_on_shutdown(async {})),
                 _ => drop(inner.shutdown(async {}).await),
             }
         });
@@ -123,6 +122,23 @@ fn running_it_inside_its_own_task_is_a_clear_error() {
         assert_usable(&ex);
     }
     assert_eq!(output(bystander).unwrap(), 5);
+}
+
+#[test]
+fn a_run_inside_its_own_task_or_run_is_as_its_future() {
+    let ex = Rc::new(untimed());
+    let inside = |ex: &Rc<Executor>| {
+        let ex = Rc::clone(ex);
+        async move {
+            let task = ex.spawn(async {
+                yield_now().await;
+                3
+            });
+            ex.run_until(async { task.await.unwrap() }).await
+        }
+    };
+    assert_eq!(ex.block_on(ex.spawn(inside(&ex))).unwrap(), 3);
+    assert_eq!(ex.block_on(inside(&ex)), 3);
 }
 
 #[test]
@@ -147,23 +163,24 @@ fn running_it_inside_the_future_being_run_or_a_drop_is_a_clear_error() {
 }
 
 #[test]
-fn a_second_driver_is_a_clear_error_and_the_first_goes_on() {
+fn beside_a_run_another_may_begin_end_and_shut_down() {
     let ex = untimed();
     let (probe, task) = probed(&ex);
     let mut first = Box::pin(ex.run_until(task));
     assert!(settle_run(first.as_mut()).is_none());
-    let mut second = Box::pin(ex.run_until(async { 1 }));
-    for _ in 0..2 {
-        let text = complaint_of(|| poll_once(&mut second));
-        assert!(text.starts_with(DRIVEN));
-    }
     // Neither that nor its drop takes the executor from the first.
+    let mut second = Box::pin(ex.run_until(pending::<()>()));
+    assert!(settle_run(second.as_mut()).is_none());
     drop(second);
-    assert!(complaint_of(|| ex.block_on(async {})).starts_with(DRIVEN));
+    assert_eq!(ex.block_on(ex.spawn(async { 1 })).unwrap(), 1);
     probe.finish();
     assert_eq!(settle_run(first.as_mut()).expect("done").unwrap(), 2);
-    drop(first);
-    assert_eq!(ex.block_on(async { 1 }), 1);
+    let mut third = Box::pin(ex.run_until(pending::<()>()));
+    assert!(settle_run(third.as_mut()).is_none());
+    let stays = ex.spawn(pending::<()>());
+    assert_eq!(ex.block_on_shutdown(ready(())).cancelled, 1);
+    assert!(settle_run(third.as_mut()).is_none());
+    assert!(output(stays).unwrap_err().is_cancelled());
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::future::{pending, ready};
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
 
 use clockworker::{Executor, ManualClock, ShutdownReport, spawn_local, yield_now};
 
@@ -244,18 +243,6 @@ fn its_host_is_woken_only_for_work() {
     probe.finish();
     assert_eq!(wakes.count(), 1);
     assert!(settle_run(shutdown.as_mut()).is_some());
-}
-
-#[test]
-fn it_cannot_begin_beside_a_run_and_then_nothing_is_shut_down() {
-    let ex = untimed();
-    let mut run = Box::pin(ex.run_until(pending::<()>()));
-    assert!(settle_run(run.as_mut()).is_none());
-    complaint_of(|| ex.block_on_shutdown(ready(())));
-    assert!(!ex.handle().is_stopped());
-    let mut task = ex.spawn(async { 1 });
-    assert!(settle_run(run.as_mut()).is_none());
-    assert!(matches!(poll_once(&mut task), Poll::Ready(Ok(1))));
 }
 
 #[test]
