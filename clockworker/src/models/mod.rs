@@ -22,7 +22,7 @@ mod shared_refs;
 mod stacks;
 mod wakes;
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io::Write;
 use std::panic;
 use std::pin::{Pin, pin};
@@ -83,9 +83,4 @@ fn first_polls(ex: &Executor) {
 /// Polls once, with a waker that does nothing.
 fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
-}
-
-/// The waker that the future given to `run_until` is polled with.
-fn main_waker(ex: &Executor) -> Waker {
-    ex.block_on(poll_fn(|cx| Poll::Ready(cx.waker().clone())))
 }

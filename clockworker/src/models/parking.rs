@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-use super::wakes::{is_left, mark, mark_and_wake};
+use super::wakes::{is_left, mark, mark_and_wake, waits};
 use super::{executor, explore};
 use crate::sync::{Arc, WakeTarget, impl_wake, thread, waker_of};
 
@@ -12,31 +12,9 @@ use crate::sync::{Arc, WakeTarget, impl_wake, thread, waker_of};
 #[test]
 fn a_wake_of_the_main_future_reaches_a_host_that_parks() {
     explore("parking/main", || {
-        let ex = executor();
         let mark = mark();
-        let seen = Arc::clone(&mark);
-        let waker = super::main_waker(&ex);
-        let thread = thread::spawn(move || mark_and_wake(&mark, waker));
-        ex.block_on(poll_fn(|_| if is_left(&seen) { Poll::Ready(()) } else { Poll::Pending }));
-        drop(thread);
-    });
-}
-
-/// The same by two threads: the second wake may find the first one's.
-#[test]
-fn coalesced_wakes_of_the_main_future_are_all_seen() {
-    explore("parking/main_twice", || {
-        let ex = executor();
-        let marks = [mark(), mark()];
-        let seen = marks.clone();
-        let threads = marks.map(|mark| {
-            let waker = super::main_waker(&ex);
-            thread::spawn(move || mark_and_wake(&mark, waker))
-        });
-        ex.block_on(poll_fn(|_| {
-            if seen.iter().all(|mark| is_left(mark)) { Poll::Ready(()) } else { Poll::Pending }
-        }));
-        drop(threads);
+        let leaves = Arc::clone(&mark);
+        executor().block_on(waits(mark, |waker| drop(thread::spawn(move || mark_and_wake(&leaves, waker)))));
     });
 }
 
@@ -51,15 +29,13 @@ fn a_host_is_let_go_while_it_is_woken() {
     explore("parking/given_up", || {
         let ex = executor();
         let mark = mark();
-        let seen = Arc::clone(&mark);
-        let waker = super::main_waker(&ex);
-        let thread = thread::spawn(move || mark_and_wake(&mark, waker));
-        let waits = || poll_fn(|_| if is_left(&seen) { Poll::Ready(()) } else { Poll::Pending });
+        let leaves = Arc::clone(&mark);
+        let wake = move |waker| drop(thread::spawn(move || mark_and_wake(&leaves, waker)));
+        let task = ex.spawn(waits(mark, wake));
         let host = waker_of(Arc::new(Host));
-        let _ = pin!(ex.run_until(waits())).poll(&mut Context::from_waker(&host));
+        let _ = pin!(ex.run_until(std::future::pending::<()>())).poll(&mut Context::from_waker(&host));
         drop(host);
-        ex.block_on(waits());
-        drop(thread);
+        let _ = ex.block_on(task);
     });
 }
 

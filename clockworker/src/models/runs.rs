@@ -5,21 +5,10 @@ use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-use super::wakes::{is_left, mark, mark_and_wake};
+use super::wakes::{is_left, mark, mark_and_wake, waits};
 use super::{block_on, executor, explore};
 use crate::compat::LocalSet;
 use crate::sync::{Arc, AtomicBool, AtomicUsize, WakeTarget, impl_wake, thread, waker_of};
-
-/// Ready once the mark is left. Gives its waker away in its first poll.
-fn waits(mark: Arc<AtomicUsize>, give: impl FnOnce(Waker)) -> impl Future<Output = ()> {
-    let mut give = Some(give);
-    poll_fn(move |cx| {
-        if let Some(give) = give.take() {
-            give(cx.waker().clone());
-        }
-        if is_left(&mark) { Poll::Ready(()) } else { Poll::Pending }
-    })
-}
 
 /// Two runs in one host task: one drives, the other rides. A thread for each wakes its future.
 #[test]

@@ -1,7 +1,7 @@
 //! Wakes from other threads, against each other, against polls and against completion.
 
 use std::cell::RefCell;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::task::{Poll, Waker};
@@ -43,6 +43,17 @@ pub(super) fn mark() -> Arc<AtomicUsize> {
 
 pub(super) fn is_left(mark: &AtomicUsize) -> bool {
     mark.load(Ordering::Relaxed) == 1
+}
+
+/// Ready once the mark is left. Gives its waker away in its first poll.
+pub(super) fn waits(mark: Arc<AtomicUsize>, give: impl FnOnce(Waker)) -> impl Future<Output = ()> {
+    let mut give = Some(give);
+    poll_fn(move |cx| {
+        if let Some(give) = give.take() {
+            give(cx.waker().clone());
+        }
+        if is_left(&mark) { Poll::Ready(()) } else { Poll::Pending }
+    })
 }
 
 /// Two threads each leave a mark and wake; one wake may be coalesced with the other's. The task sees both marks, and ends.
