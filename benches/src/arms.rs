@@ -186,7 +186,7 @@ impl Arm {
             Arm::Monoio => job.run(monoio::Monoio::default()),
             #[cfg(all(feature = "glommio", target_os = "linux"))]
             Arm::Glommio => job.run(glommio::Glommio::default()),
-            _ => job.run(LocalSet::new()),
+            _ => job.run(LocalSet::default()),
         }
     }
 }

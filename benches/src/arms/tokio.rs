@@ -18,8 +18,8 @@ pub struct LocalSet {
     host: Runtime,
 }
 
-impl LocalSet {
-    pub fn new() -> Self {
+impl Default for LocalSet {
+    fn default() -> Self {
         LocalSet { set: task::LocalSet::new(), host: host() }
     }
 }

@@ -26,8 +26,10 @@ pub struct Experiment {
     pub processes: Processes,
     /// On which side the thread is pinned that takes samples.
     pub side: Side,
-    take: Box<dyn FnMut(&Window) -> Result<Sample>>,
+    take: Take,
 }
+
+type Take = Box<dyn FnMut(&Window) -> Result<Sample>>;
 
 /// Enough for an interval that leaves out the six smallest and the six largest ratios.
 const DEFAULT_ROUNDS: u32 = 24;

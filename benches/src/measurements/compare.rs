@@ -98,12 +98,12 @@ const HEADLINES: &[Headline] = &[
     Headline {
         measurement: &TENANTS,
         only: &["flood"],
-        arms: &["fairgroups"],
+        arms: &["clockworker_fairgroups"],
         rounds: 6,
         shown: &[shown(
             "Quiet tenants beside a flood, FairGroups: p99",
             ["flood", ""],
-            ["FairGroups", "beside_ns.p99"],
+            ["Clockworker, FairGroups", "beside_ns.p99"],
         )],
     },
     Headline {

@@ -85,8 +85,8 @@ impl Trial<'_> {
         let (outbox, inbox) = unbounded_channel();
         let (schedule, loops) = (self.schedule.clone(), background.clone());
         let server = self.pinning.thread(Side::Measured, move || match place {
-            Place::Alone | Place::TwoRuntimes => serve(LocalSet::new(), schedule, inbox, None),
-            Place::LocalSet => serve(LocalSet::new(), schedule, inbox, Some(loops)),
+            Place::Alone | Place::TwoRuntimes => serve(LocalSet::default(), schedule, inbox, None),
+            Place::LocalSet => serve(LocalSet::default(), schedule, inbox, Some(loops)),
             Place::Clockworker { shares, request } => {
                 serve(two_queues(shares, request), schedule, inbox, Some(loops))
             }
@@ -158,7 +158,7 @@ fn two_queues(shares: [u32; 2], request: Duration) -> impl Runner {
 
 fn run_apart(background: &Loops) {
     be_nice();
-    let runner = LocalSet::new();
+    let runner = LocalSet::default();
     runner.block_on(async {
         for handle in background.spawn(&runner) {
             handle.await.expect("a background task does not fail");

@@ -47,7 +47,7 @@ pub type Order = fn(Work) -> Served;
 
 impl Work {
     pub fn on_local_set(self) -> Served {
-        self.on(LocalSet::new(), ManualClock::new())
+        self.on(LocalSet::default(), ManualClock::new())
     }
 
     /// On clockworker.
