@@ -1,9 +1,9 @@
 //! The command `tenants`: what each of several tenants gets of a thread.
 //!
-//! - `flood`: ten quiet tenants, alone and beside one that floods, under policies and on LocalSet. See [`flood`].
+//! - `flood`: ten quiet tenants, alone and beside one that floods, under policies and on LocalSet.
 //! - `newcomer`: a tenant comes with as many tasks as another that was alone for a second. Both always have work, so that half of
 //!   it is due to each, whatever the first had before.
-//! - `shares`: queues that always have work, and how far each is from its due. See [`shares`].
+//! - `shares`: queues that always have work, and how far each is from its due.
 //!
 //! In a round every arm has the same work, and the next round has other work. Work is CPU time, but responses are in real time:
 //! with another program on the core they say nothing. A reader must not conclude that a policy which serves quiet tenants is fair:

@@ -4,7 +4,7 @@ use crate::support::{assert_shows, comparisons, quick};
 
 #[test]
 fn every_part_has_its_table() {
-    let found = quick("micro --arms clockworker,clockworker_two_queues,loop_over_boxed_futures");
+    let found = quick("micro");
     let headings = [
         "spawn, join",
         "spawn, 5 yields, join",

@@ -180,7 +180,7 @@ fn work(chunks: &AtomicU64) {
     chunks.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Is a server until standard input ends. `setup` is a [`Setup`] as JSON.
+/// Is a server until standard input ends. `setup` is a `Setup` as JSON.
 pub fn run(setup: &str) -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
