@@ -49,7 +49,7 @@ const HEADLINES: &[Headline] = &[
             shown("Spawn and join", ["spawn", "spawn, join"], ["Clockworker", "ns"]),
             shown("A task's poll that yields", ["poll", "0 tasks"], ["Clockworker", "ns"]),
             shown("… with FairGroups", ["poll", "0 tasks"], ["Clockworker, FairGroups", "ns"]),
-            shown("A task wakes another", ["hop", "by Notify"], ["Clockworker", "ns"]),
+            shown("A task wakes another", ["hop", "in one queue"], ["Clockworker", "ns"]),
         ],
     },
     Headline {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
 use super::timed;
 use crate::arms::{Arm, Job, Runner};
@@ -19,9 +19,8 @@ pub(super) fn experiments(quick: bool) -> Vec<Experiment> {
     let fan_out = FanOut { waiters: 1_000, rounds };
     let (can, wakes) = (Arm::has_wakers, fan_out.waiters * fan_out.rounds);
     vec![
-        timed("hop", "by Notify", can, hops, by_notify([0, 0])),
-        timed("hop", "by oneshot", can, hops, move |arm| arm.run(&OneshotHops(hops))),
-        timed("hop", "between two queues, by Notify", can, hops, by_notify([0, 1])),
+        timed("hop", "in one queue", can, hops, by_notify([0, 0])),
+        timed("hop", "between two queues", can, hops, by_notify([0, 1])),
         timed("wake", "1,000 tasks", can, wakes, move |arm| arm.run(&fan_out)),
     ]
 }
@@ -56,41 +55,6 @@ impl Job for NotifyHops {
             ping.notify_one();
             first.await;
             second.await;
-        });
-        watch.elapsed()
-    }
-}
-
-/// Two tasks that answer each other, so often in all. The channels are made before the time starts.
-#[derive(Clone, Copy, Debug)]
-pub struct OneshotHops(pub usize);
-
-impl Job for OneshotHops {
-    type Found = Duration;
-
-    fn run<R: Runner>(&self, runner: R) -> Duration {
-        let round = |_| {
-            let (to_pong, from_ping) = oneshot::channel::<()>();
-            let (to_ping, from_pong) = oneshot::channel::<()>();
-            ((to_pong, from_pong), (to_ping, from_ping))
-        };
-        let (ping, pong): (Vec<_>, Vec<_>) = (0..self.0 / 2).map(round).unzip();
-        let watch = Stopwatch::start();
-        runner.block_on(async {
-            let ping = runner.spawn(0, async move {
-                for (send, receive) in ping {
-                    let _ = send.send(());
-                    let _ = receive.await;
-                }
-            });
-            let pong = runner.spawn(0, async move {
-                for (send, receive) in pong {
-                    let _ = receive.await;
-                    let _ = send.send(());
-                }
-            });
-            ping.await;
-            pong.await;
         });
         watch.elapsed()
     }
