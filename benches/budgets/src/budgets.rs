@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -47,20 +46,20 @@ pub struct Budgets {
 }
 
 /// The file that the repository has.
-pub const DEFAULT_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../budgets.toml");
+pub(crate) const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../budgets.toml");
 
 /// What to do when budgets are to change.
 pub(crate) const REWRITE: &str = "if this is meant to be, `cargo run --release -p clockworker-budgets -- rewrite` sets it, to be committed with the reason";
 
 impl Budgets {
-    /// Reads the file.
+    /// Reads the file that the repository has.
     ///
     /// # Errors
     ///
     /// If it cannot be read, or has not a budget for each operation that is to have one.
-    pub fn read(path: &Path) -> Result<Budgets> {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        Budgets::parse(&text).with_context(|| path.display().to_string())
+    pub fn read() -> Result<Budgets> {
+        let text = fs::read_to_string(PATH).context(PATH)?;
+        Budgets::parse(&text).context(PATH)
     }
 
     fn parse(text: &str) -> Result<Budgets> {

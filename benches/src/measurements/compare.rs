@@ -1,6 +1,6 @@
 //! The command `compare`: the headline of each measurement, in one run.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use super::micro::MICRO;
 use super::priority::PRIORITY;
@@ -155,6 +155,7 @@ pub fn run(options: &Options) -> Result<()> {
     if let Some(unknown) = options.only.iter().find(|name| !names.contains(&name.as_str())) {
         bail!("--only: compare has no {unknown}; it has {}", names.join(", "));
     }
+    ensure!(options.arms.is_empty(), "--arms: compare has arms of its own");
     let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|wanted| wanted == name);
     let headlines: Vec<&Headline> =
         HEADLINES.iter().filter(|headline| is_wanted(headline.measurement.name)).collect();

@@ -57,6 +57,7 @@ fn what_makes_no_sense_is_refused() {
     let refused = [
         ("micro --only polls", "micro has no polls; it has hop, memory, poll, spawn, thread, wake"),
         ("compare --only tails", "compare has no tails"),
+        ("compare --arms clockworker", "compare has arms of its own"),
         ("micro --quick --json Cargo.toml/x.json", "Cargo.toml"),
         ("micro --rounds 0", "0 is not in 1..=1000"),
         ("micro --arms tokyo", "--arms: micro has no tokyo; it has clockworker, "),
