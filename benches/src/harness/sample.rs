@@ -54,7 +54,7 @@ impl Sample {
 }
 
 /// The value that this part of the sorted values does not exceed; 0 of none.
-pub fn quantile(sorted: &[f64], part: f64) -> f64 {
+fn quantile(sorted: &[f64], part: f64) -> f64 {
     let rank = (part * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }

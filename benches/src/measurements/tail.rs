@@ -8,7 +8,7 @@
 //! - *Slowdown*: response time over size. 1 is a job that had the thread for itself.
 //! - *Small* jobs are below 100 µs, *large* ones from 1 ms. What becomes of these shows whether favouring small jobs starves them.
 //!
-//! Jobs do no work: [a clock](crate::workload::clock) is moved on by it, and by the time that the executor really takes. So rounds
+//! Jobs do no work: [a clock](clock) is moved on by it, and by the time that the executor really takes. So rounds
 //! of seconds take a moment, and other programs on the machine change little. A reader must not conclude from this what caches,
 //! which real work would fill, do to an executor; nor how often it stops for more than 20 µs; nor what its readings of the clock
 //! cost, which here are of a number in memory. Instead each piece is charged one reading of the system's clock, in every arm, also
@@ -19,6 +19,7 @@
 //!
 //! The part [`slowdown_50`](slowdown) has the highest load at which short jobs are not slowed down too much.
 
+pub mod clock;
 pub mod schedule;
 pub mod server;
 pub mod slowdown;

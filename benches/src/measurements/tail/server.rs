@@ -14,11 +14,12 @@ use clockworker::{Executor, ManualClock};
 use clockworker_schedulers::simulate::Job;
 use tokio::sync::Notify;
 
+use super::clock::Clock;
 use super::schedule::Schedule;
 use crate::arms::Runner;
 use crate::arms::clockworker::{Clockworker, DefaultQueue};
 use crate::arms::tokio::LocalSet;
-use crate::workload::clock::Clock;
+
 use crate::workload::self_waking::SelfWaking;
 
 /// What became of a schedule.
