@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use clockworker_benches::arms::Arm;
-use clockworker_benches::arms::runner::Job;
+use clockworker_benches::arms::{Arm, Job};
 use clockworker_benches::measurements::micro::tasks::SpawnAndJoin;
 use clockworker_benches::measurements::micro::wakes::{FanOut, NotifyHops};
 use clockworker_profiling::FlameGraphs;

@@ -1,109 +1,102 @@
-//! The executors under test, behind two traits, so that every workload is written once: a [`Contender`] is a future inside
-//! tokio, as LocalSet is, and a [`Runner`](runner::Runner) is an executor together with what it runs in.
+//! The executors under test, behind one trait, so that every workload is written once.
 
 mod boxed_loop;
 pub mod clockworker;
 #[cfg(all(feature = "glommio", target_os = "linux"))]
 mod glommio;
-pub mod joined;
 #[cfg(all(feature = "rivals", target_os = "linux"))]
 pub mod monoio;
 #[cfg(feature = "rivals")]
-pub mod rivals;
-pub mod runner;
+pub mod published;
 #[cfg(feature = "rivals")]
 mod task_loop;
 pub mod tokio;
-mod unordered;
 
-use std::fmt;
-
+use ::clockworker::Executor;
 use ::clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt};
-use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
 
 use self::boxed_loop::BoxedLoop;
-use self::clockworker::{OneQueue, TwoQueues};
-use self::runner::{Hosted, Job, Work};
-use self::tokio::{Baseline, LocalRuntime};
-use self::unordered::Unordered;
+use self::clockworker::{Clockworker, DefaultQueue, executor_under, two_queues};
+use self::tokio::{LocalRuntime, LocalSet};
 
-/// A single-threaded executor under test.
+/// A single-threaded executor under test, together with what it runs in.
 ///
 /// It has lanes, numbered from 0, which are what it can tell apart: queues, for clockworker; for LocalSet
 /// every number is the same lane.
-pub trait Contender: 'static {
-    /// Waits for a task; fails if the task panicked or was cancelled.
-    type Handle: Future<Output = Result<(), Self::Lost>> + 'static;
-    type Lost: fmt::Debug;
+pub trait Runner: 'static {
+    /// Waits for a task.
+    type Task: Future + 'static;
 
-    /// Spawns a task. To be called inside [`Contender::run_until`].
-    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle;
+    /// Spawns a task. To be called inside [`Runner::block_on`].
+    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task;
 
-    fn detach(handle: Self::Handle) {
-        drop(handle);
+    fn spawn_detached(&self, lane: usize, task: impl Future<Output = ()> + 'static) {
+        drop(self.spawn(lane, task));
     }
 
-    /// Has a task dropped before its end. Not called on those that [cannot](Arm::aborts).
-    fn abort(handle: Self::Handle);
+    fn block_on<F: Future>(&self, root: F) -> F::Output;
+}
 
-    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output>;
+/// What is done once on an executor.
+pub trait Job {
+    type Found;
+
+    fn run<R: Runner>(&self, runner: R) -> Self::Found;
 }
 
 /// An executor, and how it is set up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-#[value(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arm {
-    /// tokio's LocalSet: the base
+    /// The base.
     LocalSet,
-    /// Clockworker as it comes: one queue, WokenFirst
+    /// As it comes: one queue, WokenFirst.
     Clockworker,
-    /// Clockworker with its tasks dealt out to two queues
+    /// Tasks are dealt out to two queues.
     TwoQueues,
-    /// Clockworker in the order of becoming runnable
     Fifo,
-    /// Clockworker in the order of arrival
     ArrivalFifo,
-    /// Clockworker with quantised least attained service
     Qlas,
-    /// Clockworker with least attained service
     Las,
-    /// Clockworker with shortest expected remaining time
     Serpt,
-    /// Clockworker with each group its share
     FairGroups,
-    /// tokio's LocalRuntime
     LocalRuntime,
-    /// futures' FuturesUnordered, inside tokio as LocalSet is
-    FuturesUnordered,
-    /// A bare loop over boxed futures: the physical limit
+    /// The physical limit.
     BoxedLoop,
-    /// A bare FIFO loop over async-task's tasks: the floor of a task cell from crates.io
+    /// The floor of a task cell from crates.io.
     #[cfg(feature = "rivals")]
     TaskLoop,
-    /// Clockworker 0.2.6, as published
+    /// As published.
     #[cfg(feature = "rivals")]
     Published,
-    /// smol's LocalExecutor, inside tokio as LocalSet is
-    #[cfg(feature = "rivals")]
-    Smol,
-    /// futures' LocalPool
-    #[cfg(feature = "rivals")]
-    LocalPool,
-    /// monoio's spawn
     #[cfg(all(feature = "rivals", target_os = "linux"))]
     Monoio,
-    /// glommio's spawn_local
     #[cfg(all(feature = "glommio", target_os = "linux"))]
     Glommio,
 }
 
-impl Arm {
-    /// Clockworker with one queue, under each of its policies.
-    pub const POLICIES: [Arm; 7] =
-        [Arm::Clockworker, Arm::Fifo, Arm::ArrivalFifo, Arm::Qlas, Arm::Las, Arm::Serpt, Arm::FairGroups];
+const ALL: &[Arm] = &[
+    Arm::LocalSet,
+    Arm::Clockworker,
+    Arm::TwoQueues,
+    Arm::Fifo,
+    Arm::ArrivalFifo,
+    Arm::Qlas,
+    Arm::Las,
+    Arm::Serpt,
+    Arm::FairGroups,
+    Arm::LocalRuntime,
+    Arm::BoxedLoop,
+    #[cfg(feature = "rivals")]
+    Arm::TaskLoop,
+    #[cfg(feature = "rivals")]
+    Arm::Published,
+    #[cfg(all(feature = "rivals", target_os = "linux"))]
+    Arm::Monoio,
+    #[cfg(all(feature = "glommio", target_os = "linux"))]
+    Arm::Glommio,
+];
 
+impl Arm {
     /// Its name in tables.
     pub fn title(self) -> &'static str {
         match self {
@@ -117,16 +110,11 @@ impl Arm {
             Arm::Serpt => "Clockworker, SERPT",
             Arm::FairGroups => "Clockworker, FairGroups",
             Arm::LocalRuntime => "LocalRuntime",
-            Arm::FuturesUnordered => "FuturesUnordered",
             Arm::BoxedLoop => "loop over boxed futures",
             #[cfg(feature = "rivals")]
             Arm::TaskLoop => "loop over async-task",
             #[cfg(feature = "rivals")]
             Arm::Published => "clockworker 0.2.6",
-            #[cfg(feature = "rivals")]
-            Arm::Smol => "smol LocalExecutor",
-            #[cfg(feature = "rivals")]
-            Arm::LocalPool => "LocalPool",
             #[cfg(all(feature = "rivals", target_os = "linux"))]
             Arm::Monoio => "monoio spawn",
             #[cfg(all(feature = "glommio", target_os = "linux"))]
@@ -136,15 +124,11 @@ impl Arm {
 
     /// Those of all arms that this machine can run.
     pub fn all() -> impl Iterator<Item = Arm> {
-        Arm::value_variants().iter().copied().filter(|arm| arm.is_available())
-    }
-
-    fn is_available(self) -> bool {
-        match self {
+        ALL.iter().copied().filter(|arm| match arm {
             #[cfg(all(feature = "glommio", target_os = "linux"))]
             Arm::Glommio => glommio::is_available(),
             _ => true,
-        }
+        })
     }
 
     /// Whether a task that is woken is polled, and one that is not is left alone.
@@ -152,47 +136,12 @@ impl Arm {
         self != Arm::BoxedLoop
     }
 
-    /// Whether it can be woken by another thread, and sleeps until then.
-    pub fn has_remote_wakers(self) -> bool {
-        match self {
-            Arm::BoxedLoop => false,
-            #[cfg(feature = "rivals")]
-            Arm::TaskLoop => false,
-            _ => true,
-        }
-    }
-
-    /// Whether it can be woken by another thread while tasks are runnable.
-    pub fn has_busy_remote_wakers(self) -> bool {
-        match self {
-            #[cfg(all(feature = "rivals", target_os = "linux"))]
-            Arm::Monoio => false,
-            _ => self.has_remote_wakers(),
-        }
-    }
-
-    /// Whether an aborted task is dropped at once, also one that waits.
-    pub fn aborts(self) -> bool {
-        match self {
-            Arm::FuturesUnordered | Arm::BoxedLoop => false,
-            #[cfg(feature = "rivals")]
-            Arm::Published => false,
-            #[cfg(all(feature = "rivals", target_os = "linux"))]
-            Arm::Monoio => false,
-            _ => true,
-        }
-    }
-
-    pub fn is_clockworker(self) -> bool {
-        self == Arm::TwoQueues || Arm::POLICIES.contains(&self)
-    }
-
-    /// Whether its tasks run inside tokio.
+    /// Whether its tasks run inside tokio, and so can be woken from other threads at any time.
     pub fn is_in_tokio(self) -> bool {
         match self {
             Arm::BoxedLoop => false,
             #[cfg(feature = "rivals")]
-            Arm::TaskLoop | Arm::LocalPool => false,
+            Arm::TaskLoop => false,
             #[cfg(all(feature = "rivals", target_os = "linux"))]
             Arm::Monoio => false,
             #[cfg(all(feature = "glommio", target_os = "linux"))]
@@ -201,51 +150,43 @@ impl Arm {
         }
     }
 
+    /// A fresh executor of clockworker, if that is what it is.
+    pub fn executor(self) -> Option<Executor> {
+        Some(match self {
+            Arm::Clockworker | Arm::TwoQueues => Executor::new(),
+            Arm::Fifo => executor_under(RunnableFifo::default()),
+            Arm::ArrivalFifo => executor_under(ArrivalFifo::default()),
+            Arm::Qlas => executor_under(Qlas::default()),
+            Arm::Las => executor_under(Las::default()),
+            Arm::Serpt => executor_under(Serpt::default()),
+            Arm::FairGroups => executor_under(FairGroups::default()),
+            _ => return None,
+        })
+    }
+
     /// Does a job once on a fresh executor, in a fresh host if it has one.
     pub fn run<J: Job>(self, job: &J) -> J::Found {
-        struct OnHost<'a, J>(&'a J);
-
-        impl<J: Job> Work for OnHost<'_, J> {
-            type Found = J::Found;
-
-            fn on<C: Contender>(&self, contender: C) -> J::Found {
-                self.0.run(Hosted::new(contender))
-            }
+        if let Some(executor) = self.executor() {
+            return match self {
+                Arm::TwoQueues => {
+                    let queues = two_queues(&executor, [1, 1]);
+                    job.run(Clockworker::new(executor, queues.to_vec()))
+                }
+                _ => job.run(Clockworker::new(executor, DefaultQueue)),
+            };
         }
-
         match self {
             Arm::LocalRuntime => job.run(LocalRuntime::default()),
             Arm::BoxedLoop => job.run(BoxedLoop::default()),
             #[cfg(feature = "rivals")]
             Arm::TaskLoop => job.run(task_loop::TaskLoop::default()),
             #[cfg(feature = "rivals")]
-            Arm::LocalPool => job.run(rivals::LocalPool::default()),
+            Arm::Published => job.run(published::Published::with_shares([1])),
             #[cfg(all(feature = "rivals", target_os = "linux"))]
             Arm::Monoio => job.run(monoio::Monoio::default()),
             #[cfg(all(feature = "glommio", target_os = "linux"))]
             Arm::Glommio => job.run(glommio::Glommio::default()),
-            hosted => hosted.on_tokio(&OnHost(job)).expect("all others run inside tokio"),
+            _ => job.run(LocalSet::default()),
         }
-    }
-
-    /// Does work once on a fresh executor, if that is a future inside tokio.
-    pub fn on_tokio<W: Work>(self, work: &W) -> Option<W::Found> {
-        Some(match self {
-            Arm::LocalSet => work.on(Baseline::default()),
-            Arm::Clockworker => work.on(OneQueue::as_it_comes()),
-            Arm::TwoQueues => work.on(TwoQueues::alike()),
-            Arm::Fifo => work.on(OneQueue::under::<RunnableFifo>()),
-            Arm::ArrivalFifo => work.on(OneQueue::under::<ArrivalFifo>()),
-            Arm::Qlas => work.on(OneQueue::under::<Qlas>()),
-            Arm::Las => work.on(OneQueue::under::<Las>()),
-            Arm::Serpt => work.on(OneQueue::under::<Serpt>()),
-            Arm::FairGroups => work.on(OneQueue::under::<FairGroups>()),
-            Arm::FuturesUnordered => work.on(Unordered::default()),
-            #[cfg(feature = "rivals")]
-            Arm::Published => work.on(rivals::Published::default()),
-            #[cfg(feature = "rivals")]
-            Arm::Smol => work.on(rivals::Smol::default()),
-            _ => return None,
-        })
     }
 }

@@ -3,20 +3,15 @@
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::harness::{Measurement, run};
-use crate::measurements::compare::Compare;
-use crate::measurements::micro::Micro;
-use crate::measurements::priority::Priority;
-use crate::measurements::programs::Programs;
-use crate::measurements::service::{Service, server};
-use crate::measurements::tail::Tail;
-use crate::measurements::tenants::Tenants;
+use crate::harness::Options;
+use crate::harness::run::run;
+use crate::measurements::service::server;
+use crate::measurements::{compare, micro, priority, programs, service, tail, tenants};
 
 /// Measures clockworker against tokio's LocalSet.
 #[derive(Debug, Parser)]
 #[command(name = "clockworker-benches", version)]
 #[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
-#[command(args_override_self = true)]
 pub struct Line {
     #[command(subcommand)]
     pub command: Command,
@@ -26,51 +21,39 @@ pub struct Line {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// The headline of each measurement, in a few minutes
-    Compare(Compare),
+    Compare(Options),
     /// Spawns, polls, wakes, hops and memory, beside LocalSet
-    Micro(Micro),
+    Micro(Options),
     /// Services beside compaction: a key-value service, hyper and an echo server, by imports and by queues
-    Service(Service),
+    Service(Options),
     /// The server that `service` starts
     #[command(hide = true)]
     ServiceServer {
         /// How it is made, as JSON
         setup: String,
     },
-    /// Foreground tasks beside background work, by shares and by requests
-    Priority(Priority),
+    /// Foreground tasks beside background work, by shares
+    Priority(Options),
     /// Response times by the order of work, and the load at which short jobs still are fast
-    Tail(Tail),
+    Tail(Options),
     /// Programs written for LocalSet, when only their imports change
-    Programs(Programs),
-    /// Tenants of a thread, of which one floods or comes late, and shares and caps of queues
-    Tenants(Tenants),
+    Programs(Options),
+    /// Tenants of a thread, of which one floods or comes late, and shares of queues
+    Tenants(Options),
 }
 
 impl Command {
-    /// Carries it out. `line` are the arguments that it was made of.
-    pub fn run(&self, line: &[String]) -> Result<()> {
+    /// Carries it out.
+    pub fn run(&self) -> Result<()> {
         match self {
-            Command::Compare(compare) => compare.run(line),
+            Command::Compare(options) => compare::run(options),
+            Command::Micro(options) => run(&micro::MICRO, options),
+            Command::Service(options) => run(&service::SERVICE, options),
             Command::ServiceServer { setup } => server::run(setup),
-            Command::Programs(programs) if programs.list => Ok(Programs::list()?),
-            other => {
-                let measurement = other.measurement().expect("the others are measurements");
-                run::run(line, measurement.options(), &[(line.to_vec(), measurement)])
-            }
-        }
-    }
-
-    /// The measurement, if it is one.
-    pub fn measurement(&self) -> Option<&dyn Measurement> {
-        match self {
-            Command::Compare(_) | Command::ServiceServer { .. } => None,
-            Command::Micro(micro) => Some(micro),
-            Command::Service(service) => Some(service),
-            Command::Priority(priority) => Some(priority),
-            Command::Tail(tail) => Some(tail),
-            Command::Programs(programs) => Some(programs),
-            Command::Tenants(tenants) => Some(tenants),
+            Command::Priority(options) => run(&priority::PRIORITY, options),
+            Command::Tail(options) => run(&tail::TAIL, options),
+            Command::Programs(options) => run(&programs::PROGRAMS, options),
+            Command::Tenants(options) => run(&tenants::TENANTS, options),
         }
     }
 }

@@ -55,18 +55,3 @@ pub fn wait_until(moment: Instant, how: Wait) {
         hint::spin_loop();
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waiting_never_ends_early() {
-        for how in [Wait::Sleep, Wait::SleepThenSpin] {
-            let moment = now() + Duration::from_millis(1);
-            wait_until(moment, how);
-            assert!(now() >= moment);
-            wait_until(moment, how);
-        }
-    }
-}

@@ -1,6 +1,4 @@
 //! What the tasks do: the same futures for every arm.
 
-pub mod clock;
-pub mod relay;
 pub mod self_waking;
 pub mod spin;

@@ -1,12 +1,11 @@
 //! The file of budgets.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use toml_edit::{DocumentMut, Value, value};
 
 use crate::callgrind::Count;
 use crate::operations::Operation;
@@ -44,38 +43,29 @@ impl Toolchain {
 pub struct Budgets {
     pub(crate) toolchain: Toolchain,
     operations: BTreeMap<String, Budget>,
-    /// What stands above the toolchain.
-    #[serde(skip)]
-    head: String,
 }
 
 /// The file that the repository has.
-pub const DEFAULT_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../budgets.toml");
+pub(crate) const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../budgets.toml");
 
 /// What to do when budgets are to change.
 pub(crate) const REWRITE: &str = "if this is meant to be, `cargo run --release -p clockworker-budgets -- rewrite` sets it, to be committed with the reason";
 
 impl Budgets {
-    /// Reads the file.
+    /// Reads the file that the repository has.
     ///
     /// # Errors
     ///
     /// If it cannot be read, or has not a budget for each operation that is to have one.
-    pub fn read(path: &Path) -> Result<Budgets> {
-        let budgets = Budgets::read_any(path)?;
-        budgets.check().with_context(|| path.display().to_string())?;
-        Ok(budgets)
-    }
-
-    /// Reads the file, whatever operations it knows: it is going to be rewritten.
-    pub(crate) fn read_any(path: &Path) -> Result<Budgets> {
-        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        Budgets::parse(&text).with_context(|| path.display().to_string())
+    pub fn read() -> Result<Budgets> {
+        let text = fs::read_to_string(PATH).context(PATH)?;
+        Budgets::parse(&text).context(PATH)
     }
 
     fn parse(text: &str) -> Result<Budgets> {
-        let head = text.split("[toolchain]").next().unwrap_or_default().to_owned();
-        Ok(Budgets { head, ..toml_edit::de::from_str(text)? })
+        let budgets: Budgets = toml_edit::de::from_str(text)?;
+        budgets.check()?;
+        Ok(budgets)
     }
 
     fn check(&self) -> Result<()> {
@@ -94,23 +84,25 @@ impl Budgets {
     pub fn of_key(&self, key: &str) -> Option<Budget> {
         self.operations.get(key).copied()
     }
+}
 
-    /// The file's text with these counts for budgets. A difference of one instruction in 10,000 operations still shows.
-    pub(crate) fn rewritten(&self, toolchain: &Toolchain, counts: &[(Operation, Count)]) -> String {
-        let Toolchain { rustc, target, rustflags } = toolchain;
-        let mut text = format!(
-            "{}[toolchain]\nrustc = {rustc:?}\ntarget = {target:?}\nrustflags = {rustflags:?}\n\n[operations]\n",
-            self.head
-        );
-        for (operation, Count { instructions, allocations }) in counts {
-            let [instructions, allocations] =
-                [instructions, allocations].map(|number| (number * 10_000.0).round() / 10_000.0);
-            let key = operation.key;
-            let _ =
-                writeln!(text, "{key} = {{ instructions = {instructions}, allocations = {allocations} }}");
-        }
-        text
+/// The text of a file of budgets, with these counts for budgets and otherwise as it was. A difference of one instruction in 10,000
+/// operations still shows.
+pub(crate) fn rewritten(text: &str, toolchain: &Toolchain, counts: &[(Operation, Count)]) -> Result<String> {
+    let mut document: DocumentMut = text.parse()?;
+    let Toolchain { rustc, target, rustflags } = toolchain;
+    for (key, said) in [("rustc", rustc), ("target", target), ("rustflags", rustflags)] {
+        document["toolchain"][key] = value(said);
     }
+    let operations = document["operations"].as_table_mut().context("it has no table of operations")?;
+    operations.retain(|key, _| counts.iter().any(|(operation, _)| operation.key == key));
+    for (operation, Count { instructions, allocations }) in counts {
+        let [instructions, allocations] =
+            [instructions, allocations].map(|number| (number * 10_000.0).round() / 10_000.0);
+        let budget = format!("{{ instructions = {instructions}, allocations = {allocations} }}");
+        operations[operation.key] = value(budget.parse::<Value>()?);
+    }
+    Ok(document.to_string())
 }
 
 #[cfg(test)]
@@ -131,8 +123,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let checked = |text: &str| Budgets::parse(text).and_then(|budgets| budgets.check());
-        checked(&full()).unwrap();
+        Budgets::parse(&full()).unwrap();
         for (text, wanted) in [
             (
                 full().replace(&format!("\n{HOP}"), "\n"),
@@ -141,19 +132,20 @@ mod tests {
             (full() + &HOP.replace("hop", "alone"), "a budget for 'alone', which is no operation"),
             (full().replacen(", allocations = 0", "", 1), "missing field `allocations`"),
         ] {
-            let said = format!("{:#}", checked(&text).unwrap_err());
+            let said = format!("{:#}", Budgets::parse(&text).unwrap_err());
             assert!(said.contains(wanted), "{said}");
         }
     }
 
     #[test]
-    fn rewriting_changes_numbers_and_keeps_the_rest() {
+    fn rewriting_changes_numbers_and_keeps_the_rest_in_its_order() {
         let count = |instructions| Count { instructions, allocations: 0.0 };
-        let counts: Vec<_> =
+        let mut counts: Vec<_> =
             budgeted().map(|each| (each, count(if each.key == "hop" { 61.00005 } else { 50.5 }))).collect();
+        counts.reverse();
         let toolchain = Toolchain { rustc: "2".into(), target: "t".into(), rustflags: String::new() };
         let before = full() + &HOP.replace("hop", "gone");
-        let text = Budgets::parse(&before).unwrap().rewritten(&toolchain, &counts);
+        let text = rewritten(&before, &toolchain, &counts).unwrap();
         let wanted = full()
             .replace("\"1\"", "\"2\"")
             .replace("\nhop = { instructions = 50.5,", "\nhop = { instructions = 61.0001,");

@@ -3,13 +3,12 @@
 #![allow(clippy::print_stdout, reason = "it says what it counts")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
 use rayon::prelude::*;
 
-use crate::budgets::{Budget, Budgets, DEFAULT_PATH, REWRITE, Toolchain};
+use crate::budgets::{Budget, Budgets, PATH, REWRITE, Toolchain, rewritten};
 use crate::callgrind::{self, Count};
 use crate::comparison::{EXACTLY, Verdict, compare};
 use crate::operations::Operation;
@@ -21,19 +20,12 @@ use crate::region::{Callgrind, SLOWDOWN_INSTRUCTIONS};
 struct Line {
     #[command(subcommand)]
     command: Command,
-    /// The file of budgets
-    #[arg(long, value_name = "FILE", global = true, default_value = DEFAULT_PATH, hide_default_value = true)]
-    budgets: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Count, compare with the budgets, and fail if something is more than 2 % over
-    Check {
-        /// This operation only; may be given more than once [default: all]
-        #[arg(long = "operation", value_name = "KEY", value_parser = operation)]
-        operations: Vec<Operation>,
-    },
+    Check,
     /// Count, and write the counts into the file as the new budgets. Commit it with the reason
     Rewrite,
     /// Put a slowdown in and see that the check fails; count twice and see that the counts are the same
@@ -62,10 +54,9 @@ fn operation(key: &str) -> Result<Operation, String> {
 ///
 /// If something is over budget, or nothing can be said.
 pub fn main() -> Result<()> {
-    let Line { command, budgets } = Line::parse();
-    match command {
-        Command::Check { operations } => check(&budgets, &operations),
-        Command::Rewrite => rewrite(&budgets),
+    match Line::parse().command {
+        Command::Check => check(),
+        Command::Rewrite => rewrite(),
         Command::Selftest => selftest(),
         Command::Run { operation, slowdown } => {
             (operation.run)(&Callgrind { slowdown });
@@ -74,28 +65,24 @@ pub fn main() -> Result<()> {
     }
 }
 
-fn check(path: &Path, operations: &[Operation]) -> Result<()> {
-    let budgets = Budgets::read(path)?;
-    let counts = count_all(if operations.is_empty() { Operation::all() } else { operations.to_vec() })?;
-    let (text, over) = compare(&budgets, &counts);
+fn check() -> Result<()> {
+    let (text, over) = compare(&Budgets::read()?, &count_all()?);
     println!("{text}");
     ensure!(over.is_empty(), "over budget: {}; {REWRITE}", over.join(", "));
     Ok(())
 }
 
-fn rewrite(path: &Path) -> Result<()> {
-    let budgets = Budgets::read_any(path)?;
-    let mut counts = count_all(Operation::all())?;
-    println!("{}", compare(&budgets, &counts).0);
+fn rewrite() -> Result<()> {
+    let text = fs::read_to_string(PATH).context(PATH)?;
+    let mut counts = count_all()?;
     counts.retain(|(operation, _)| operation.is_budgeted);
-    let text = budgets.rewritten(&Toolchain::present(), &counts);
-    fs::write(path, text).with_context(|| format!("cannot write '{}'", path.display()))
+    fs::write(PATH, rewritten(&text, &Toolchain::present(), &counts).context(PATH)?).context(PATH)
 }
 
-/// Counts these, each in a process of its own, in the order given.
-fn count_all(operations: Vec<Operation>) -> Result<Vec<(Operation, Count)>> {
+/// Counts every operation, each in a process of its own.
+fn count_all() -> Result<Vec<(Operation, Count)>> {
     let count = |operation| Ok((operation, callgrind::count(operation, 0)?));
-    operations.into_par_iter().map(count).collect()
+    Operation::all().into_par_iter().map(count).collect()
 }
 
 /// Tries the check on operations of few instructions and of many.
@@ -114,16 +101,4 @@ fn selftest() -> Result<()> {
     }
     println!("the check fails when it should, and only then");
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[cfg(debug_assertions)]
-    #[test]
-    fn a_debug_build_counts_nothing() {
-        let error = check(Path::new(DEFAULT_PATH), &[]).unwrap_err();
-        assert!(error.to_string().contains("use `cargo run --release`"), "{error}");
-    }
 }

@@ -2,10 +2,9 @@
 //! budgets. So this needs a Rust toolchain only, and says that callgrind and the allocator see the same.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Mutex;
 
-use clockworker_budgets::budgets::{Budgets, DEFAULT_PATH};
+use clockworker_budgets::budgets::Budgets;
 use clockworker_budgets::operations::{COUNTED_OPERATIONS, Operation, SIZES};
 use clockworker_budgets::region::Region;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
@@ -32,7 +31,7 @@ impl Region for Counts {
 // One test: another beside it would allocate while this one counts.
 #[test]
 fn operations_allocate_as_often_as_their_budgets_say() {
-    let budgets = Budgets::read(Path::new(DEFAULT_PATH)).unwrap();
+    let budgets = Budgets::read().unwrap();
     let mut keys = BTreeSet::new();
     for operation in Operation::all() {
         // Of two operations of one key, only one would have a budget.

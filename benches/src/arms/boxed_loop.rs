@@ -6,9 +6,9 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::future::LocalBoxFuture;
+use tokio::sync::oneshot;
 
-use super::joined::{Joined, join};
-use super::runner::Runner;
+use super::Runner;
 
 /// How often all boxed futures are polled before the root is looked at, if none of them ends.
 const LAPS: u32 = 64;
@@ -21,20 +21,19 @@ pub(super) struct BoxedLoop {
 }
 
 impl Runner for BoxedLoop {
-    type Task = Joined;
+    type Task = oneshot::Receiver<()>;
 
-    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Joined {
-        let (task, joined) = join(task);
-        self.spawn_detached(lane, task);
+    fn spawn(&self, lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task {
+        let (ended, joined) = oneshot::channel();
+        self.spawn_detached(lane, async move {
+            task.await;
+            let _ = ended.send(());
+        });
         joined
     }
 
     fn spawn_detached(&self, _lane: usize, task: impl Future<Output = ()> + 'static) {
         self.ring.borrow_mut().push_back(Box::pin(task));
-    }
-
-    fn abort(_task: Joined) {
-        unreachable!("a bare loop cannot abort");
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {

@@ -2,7 +2,7 @@
 
 use glommio::{LocalExecutor, LocalExecutorBuilder, Placement, Task};
 
-use super::runner::Runner;
+use super::Runner;
 
 /// glommio's executor with little I/O memory, so that it fits under the usual limit of locked memory.
 pub(super) struct Glommio(LocalExecutor);

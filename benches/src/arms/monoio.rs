@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use monoio::time::TimeDriver;
 use monoio::{FusionDriver, FusionRuntime, IoUringDriver, LegacyDriver, RuntimeBuilder};
 
-use super::runner::Runner;
+use super::Runner;
 
 /// monoio's runtime with timers: on io_uring if the kernel has it for us, else on epoll.
 pub struct Monoio(RefCell<FusionRuntime<TimeDriver<IoUringDriver>, TimeDriver<LegacyDriver>>>);
@@ -22,10 +22,6 @@ impl Runner for Monoio {
 
     fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task {
         monoio::spawn(task)
-    }
-
-    fn abort(_task: Self::Task) {
-        unreachable!("monoio cannot abort");
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {

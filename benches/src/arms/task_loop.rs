@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use async_task::Runnable;
 
-use super::runner::Runner;
+use super::Runner;
 
 /// How many of async-task's tasks are polled before the root is looked at again.
 const TURN: usize = 61;

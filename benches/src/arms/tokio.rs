@@ -1,36 +1,39 @@
 //! tokio's own: LocalSet, which is the base of most comparisons, and LocalRuntime.
 
 use tokio::runtime::{Builder, LocalOptions, Runtime};
-use tokio::task::LocalSet;
+use tokio::task;
 
-use super::Contender;
-use super::runner::Runner;
+use super::Runner;
 
-/// A fresh host of the kind that every contender runs in: tokio's current-thread runtime, both of its drivers on.
+/// A fresh host: tokio's current-thread runtime, both of its drivers on.
 ///
 /// The I/O driver has nothing to do here, but services have one, and it is what a return to the host costs there.
 pub fn host() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a process can open one more epoll descriptor")
 }
 
-#[derive(Debug, Default)]
-pub struct Baseline(LocalSet);
+#[derive(Debug)]
+pub struct LocalSet {
+    set: task::LocalSet,
+    host: Runtime,
+}
 
-impl Contender for Baseline {
-    type Handle = tokio::task::JoinHandle<()>;
-    type Lost = tokio::task::JoinError;
+impl Default for LocalSet {
+    fn default() -> Self {
+        LocalSet { set: task::LocalSet::new(), host: host() }
+    }
+}
+
+impl Runner for LocalSet {
+    type Task = task::JoinHandle<()>;
 
     /// Through the free function, not through `LocalSet::spawn_local`, which also wakes the set each time.
-    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Handle {
-        tokio::task::spawn_local(task)
+    fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task {
+        task::spawn_local(task)
     }
 
-    fn abort(handle: Self::Handle) {
-        handle.abort();
-    }
-
-    fn run_until<F: Future>(&self, root: F) -> impl Future<Output = F::Output> {
-        self.0.run_until(root)
+    fn block_on<F: Future>(&self, root: F) -> F::Output {
+        self.host.block_on(self.set.run_until(root))
     }
 }
 
@@ -45,14 +48,10 @@ impl Default for LocalRuntime {
 }
 
 impl Runner for LocalRuntime {
-    type Task = tokio::task::JoinHandle<()>;
+    type Task = task::JoinHandle<()>;
 
     fn spawn(&self, _lane: usize, task: impl Future<Output = ()> + 'static) -> Self::Task {
-        tokio::task::spawn_local(task)
-    }
-
-    fn abort(task: Self::Task) {
-        task.abort();
+        task::spawn_local(task)
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {

@@ -6,7 +6,6 @@ use std::io::{self, BufReader, Write};
 use std::process::{self, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result};
-#[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -55,15 +54,9 @@ impl Child {
 }
 
 /// Lets a process run, or stops it until then.
-#[cfg(unix)]
 pub fn let_run(process: &process::Child, run: bool) -> Result<()> {
     let signal = if run { Signal::CONT } else { Signal::STOP };
     Ok(kill_process(Pid::from_child(process), signal)?)
-}
-
-#[cfg(not(unix))]
-pub fn let_run(_process: &process::Child, _run: bool) -> Result<()> {
-    anyhow::bail!("this system cannot stop a process and let it go on")
 }
 
 impl Drop for Child {

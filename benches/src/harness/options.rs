@@ -23,11 +23,15 @@ pub struct Options {
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     pub only: Vec<String>,
 
+    /// Compare the base with these arms only, separated by commas [default: all]
+    #[arg(long, value_name = "ARMS", value_delimiter = ',')]
+    pub arms: Vec<String>,
+
     /// Write what was found, by round, and the facts of the machine
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write the tables and the facts of the machine; in a folder, to <machine>/<command>.md
+    /// Write the tables and the facts of the machine; in a folder, to `<machine>/<command>.md`
     #[arg(long, value_name = "FILE|DIR")]
     pub markdown: Option<PathBuf>,
 
@@ -36,31 +40,18 @@ pub struct Options {
     pub worker: bool,
 }
 
-/// Options that take a value and say where results are written, and not what is measured.
-const FILES: [&str; 2] = ["--json", "--markdown"];
-
-/// A command line without its files of results.
-pub fn without_files(line: &[String]) -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut line = line.iter();
-    while let Some(argument) = line.next() {
-        let (name, value) = argument.split_once('=').map_or((argument.as_str(), None), |(n, v)| (n, Some(v)));
-        if !FILES.contains(&name) {
-            kept.push(argument.clone());
-        } else if value.is_none() {
-            line.next();
-        }
-    }
-    kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_are_no_part_of_what_is_measured() {
-        let line = ["micro", "--json", "a.json", "--only", "poll", "--markdown=b.md"].map(str::to_owned);
-        assert_eq!(without_files(&line), ["micro", "--only", "poll"]);
+impl Options {
+    /// The arguments of a command that measures as much, and writes no files.
+    pub fn line(&self, command: &str) -> Vec<String> {
+        let option = |name: &str, value: String| [format!("--{name}"), value];
+        let list = |name, values: &[String]| (!values.is_empty()).then(|| option(name, values.join(",")));
+        [command.to_owned()]
+            .into_iter()
+            .chain(list("only", &self.only).into_iter().flatten())
+            .chain(list("arms", &self.arms).into_iter().flatten())
+            .chain(self.rounds.map(|rounds| option("rounds", rounds.to_string())).into_iter().flatten())
+            .chain(option("seed", self.seed.to_string()))
+            .chain(self.quick.then(|| "--quick".to_owned()))
+            .collect()
     }
 }

@@ -1,18 +1,12 @@
 //! Threads on cores: what is measured on one, what drives it on another.
 
+use std::io;
 use std::thread::{self, JoinHandle};
 
 #[derive(Clone, Debug)]
 pub struct Pinning {
-    cores: Result<Cores, String>,
-    /// Where this process ran before.
+    /// The cores on which this process may run, where threads can be pinned.
     allowed: Vec<usize>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Cores {
-    measured: usize,
-    load: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,30 +16,28 @@ pub enum Side {
     Load,
 }
 
+const PINNED: &str = "threads could be pinned when the run began";
+
 impl Pinning {
-    /// Looks at which cores this process may use and tries to pin a thread to one of them.
-    ///
-    /// The measured side gets the last core, because interrupts and housekeeping tend to sit on the first.
     pub fn detect() -> Self {
         let allowed = allowed_cores();
-        let cores = allowed.clone().and_then(|allowed| match *allowed.as_slice() {
-            [load, .., measured] => Ok(Cores { measured, load }),
-            _ => Err("this process may use one core only".to_owned()),
-        });
-        // A scratch thread is pinned, so that a refusal is known before anything is measured.
-        let tried = |core| thread::spawn(move || pin_to(&[core])).join();
-        let panicked = |_| Err("the trial thread panicked".to_owned());
-        let cores = cores.and_then(|cores| tried(cores.measured).unwrap_or_else(panicked).map(|()| cores));
-        Pinning { cores, allowed: allowed.unwrap_or_default() }
+        // A system that refuses to pin threads does so here, where nothing changes.
+        Pinning { allowed: if pin_to(&allowed).is_ok() { allowed } else { Vec::new() } }
     }
 
-    /// Moves the calling thread, and threads it starts from now on, to the core of `side`. Does nothing where
-    /// pinning is impossible, which [`Pinning::describe`] says.
+    /// The core of each side, if each has one. Interrupts and housekeeping tend to sit on the first core, so the last is measured.
+    fn cores(&self) -> Option<[usize; 2]> {
+        match *self.allowed {
+            [load, .., measured] => Some([measured, load]),
+            _ => None,
+        }
+    }
+
+    /// Moves the calling thread, and threads it starts from now on, to the core of `side`. Does nothing where there are not two
+    /// cores, which [`Pinning::describe`] says.
     pub fn pin(&self, side: Side) {
-        if let Ok(cores) = &self.cores {
-            let core = if side == Side::Measured { cores.measured } else { cores.load };
-            // It worked once, in `detect`; were it to fail now, the run would only be noisier.
-            let _ = pin_to(&[core]);
+        if let Some([measured, load]) = self.cores() {
+            pin_to(&[if side == Side::Measured { measured } else { load }]).expect(PINNED);
         }
     }
 
@@ -64,53 +56,51 @@ impl Pinning {
 
     /// Lets the calling thread, and threads and processes it starts from now on, run wherever this process could before.
     pub fn release(&self) {
-        if self.cores.is_ok() {
-            // A thread that stays where it is starts processes there, and they say so.
-            let _ = pin_to(&self.allowed);
+        if self.apart() {
+            pin_to(&self.allowed).expect(PINNED);
         }
     }
 
     /// Whether the load generator has a core that it need not share with what is measured.
     pub fn apart(&self) -> bool {
-        self.cores.is_ok()
+        self.cores().is_some()
     }
 
     pub fn describe(&self) -> String {
-        match &self.cores {
-            Ok(Cores { measured, load }) => {
+        match self.cores() {
+            Some([measured, load]) => {
                 format!("measured threads on core {measured}, load generator on core {load}")
             }
-            Err(reason) => format!("none: {reason}"),
+            None => "none: this process has no two cores to which threads can be pinned".to_owned(),
         }
     }
 }
 
 #[cfg(target_os = "linux")]
-fn allowed_cores() -> Result<Vec<usize>, String> {
+fn allowed_cores() -> Vec<usize> {
     use rustix::thread::{CpuSet, sched_getaffinity};
 
-    let allowed =
-        sched_getaffinity(None).map_err(|error| format!("the allowed cores are unknown: {error}"))?;
-    Ok((0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core)).collect())
+    let is_allowed = |allowed: CpuSet| (0..CpuSet::MAX_CPU).filter(move |&core| allowed.is_set(core));
+    sched_getaffinity(None).into_iter().flat_map(is_allowed).collect()
 }
 
 #[cfg(target_os = "linux")]
-fn pin_to(cores: &[usize]) -> Result<(), String> {
+fn pin_to(cores: &[usize]) -> io::Result<()> {
     use rustix::thread::{CpuSet, sched_setaffinity};
 
     let mut only = CpuSet::new();
     cores.iter().for_each(|&core| only.set(core));
-    sched_setaffinity(None, &only).map_err(|error| format!("pinning to core {cores:?} is refused: {error}"))
+    Ok(sched_setaffinity(None, &only)?)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn allowed_cores() -> Result<Vec<usize>, String> {
-    Err("this system has no way to pin a thread".to_owned())
+fn allowed_cores() -> Vec<usize> {
+    Vec::new()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn pin_to(_cores: &[usize]) -> Result<(), String> {
-    Err("this system has no way to pin a thread".to_owned())
+fn pin_to(_cores: &[usize]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -120,18 +110,15 @@ mod tests {
     #[test]
     fn a_pinned_thread_is_allowed_on_its_core_only_until_it_is_released() {
         let pinning = Pinning::detect();
-        let Ok(cores) = &pinning.cores else {
-            assert!(pinning.describe().starts_with("none: "), "{}", pinning.describe());
-            return;
-        };
-        for (side, core) in [(Side::Measured, cores.measured), (Side::Load, cores.load)] {
-            let (released, everywhere) = (pinning.clone(), pinning.allowed.clone());
+        let Some([measured, load]) = pinning.cores() else { return };
+        for (side, core) in [(Side::Measured, measured), (Side::Load, load)] {
+            let released = pinning.clone();
             let allowed = pinning.thread(side, move || {
                 let pinned = allowed_cores();
                 released.release();
                 [pinned, allowed_cores()]
             });
-            assert_eq!(allowed.join().unwrap(), [Ok(vec![core]), Ok(everywhere)]);
+            assert_eq!(allowed.join().unwrap(), [vec![core], pinning.allowed.clone()]);
         }
     }
 }

@@ -1,63 +1,62 @@
 //! [`Sample`]: what measuring an arm once has found.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::distribution::Distribution;
+/// What a wait without an end counts as: longer than any that has ended can have taken.
+pub const WORST: Duration = Duration::from_secs(60);
 
-/// Numbers and distributions, by key. What an arm does not have is left out.
+/// Figures, by key. What an arm does not have is left out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Sample {
-    /// An amount, and per how much.
-    rates: BTreeMap<String, (f64, f64)>,
-    distributions: BTreeMap<String, Distribution>,
-}
+pub struct Sample(BTreeMap<String, f64>);
 
 impl Sample {
     /// Adds a number, unless there is none: NaN or infinite.
-    pub fn number(self, key: &str, number: f64) -> Self {
-        self.rate(key, number, 1.0)
-    }
-
-    /// Adds an amount per something, as events per second. Samples of a round are put together by adding up both.
-    pub fn rate(mut self, key: &str, amount: f64, per: f64) -> Self {
-        if (amount / per).is_finite() {
-            self.rates.insert(key.to_owned(), (amount, per));
+    pub fn number(mut self, key: &str, number: f64) -> Self {
+        if number.is_finite() {
+            self.0.insert(key.to_owned(), number);
         }
         self
     }
 
-    /// Adds a distribution. One of `latency` has the figures `latency.p99`, `latency.mean` and so on.
-    pub fn distribution(mut self, key: &str, values: Distribution) -> Self {
-        self.distributions.insert(key.to_owned(), values);
+    /// Adds the statistics of values. Those of `latency` are `latency.p99`, `latency.mean` and so on; all are 0 of no values.
+    pub fn distribution(self, key: &str, values: impl IntoIterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let at = |part| quantile(&values, part);
+        [("mean", mean), ("p50", at(0.5)), ("p99", at(0.99)), ("p999", at(0.999))]
+            .into_iter()
+            .fold(self, |sample, (name, value)| sample.number(&format!("{key}.{name}"), value))
+    }
+
+    /// Adds the statistics of waits, in nanoseconds. `None` is a wait without an end, and counts as [`WORST`].
+    pub fn waits(self, key: &str, waits: impl IntoIterator<Item = Option<Duration>>) -> Self {
+        self.distribution(key, waits.into_iter().map(|wait| wait.unwrap_or(WORST).as_nanos() as f64))
+    }
+
+    /// A figure; NaN if there is none.
+    pub fn figure(&self, key: &str) -> f64 {
+        self.0.get(key).copied().unwrap_or(f64::NAN)
+    }
+
+    /// Adds the figures of another sample of the arm.
+    pub fn with(mut self, other: Sample) -> Self {
+        self.0.extend(other.0);
         self
     }
 
-    /// Puts another sample of the arm beside this one.
-    pub fn merge(&mut self, other: Sample) {
-        for (key, (amount, per)) in other.rates {
-            let (amounts, pers) = self.rates.entry(key).or_default();
-            *amounts += amount;
-            *pers += per;
-        }
-        for (key, values) in other.distributions {
-            self.distributions.entry(key).and_modify(|there| there.merge(&values)).or_insert(values);
-        }
+    pub fn into_figures(self) -> BTreeMap<String, f64> {
+        self.0
     }
+}
 
-    /// All figures, by key.
-    pub fn figures(&self) -> BTreeMap<String, f64> {
-        let rates = self.rates.iter().map(|(key, (amount, per))| (key.clone(), amount / per));
-        rates.chain(self.statistics()).collect()
-    }
-
-    /// The figures of the distributions.
-    pub fn statistics(&self) -> impl Iterator<Item = (String, f64)> {
-        self.distributions.iter().flat_map(|(key, values)| {
-            values.statistics().into_iter().map(move |(name, value)| (format!("{key}.{name}"), value))
-        })
-    }
+/// The value that this part of the sorted values does not exceed; 0 of none.
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let rank = (part * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -65,25 +64,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_of_a_round_are_one() {
-        let sample = |amount, per, nanos| {
-            let waits = Distribution::of_nanos([Some(nanos)]);
-            Sample::default().rate("rate", amount, per).distribution("wait", waits)
-        };
-        let mut both = sample(10.0, 1.0, 3);
-        both.merge(sample(30.0, 3.0, 5));
-        let figures = both.figures();
-        assert_eq!((figures["rate"], figures["wait.mean"], figures["wait.max"]), (10.0, 4.0, 5.0));
-    }
-
-    #[test]
-    fn a_sample_from_another_process_is_the_same() {
-        let waits = Distribution::of_nanos([Some(70), Some(1_000_000), None]);
-        let sample = Sample::default().rate("rate", 1.0, 3.0).number("none", f64::NAN);
-        let sample = sample.distribution("wait", waits);
-        let sent: Sample = serde_json::from_str(&serde_json::to_string(&sample).unwrap()).unwrap();
-        assert_eq!(sent.figures(), sample.figures());
-        assert!(!sent.figures().contains_key("none"));
-        assert_eq!(sent.distributions["wait"].missing(), 1);
+    fn statistics_of_known_data_and_waits_without_an_end() {
+        let waits = (0..100_u64).rev().map(|wait| (wait >= 2).then_some(Duration::from_nanos(wait)));
+        let sample = Sample::default().distribution("size", (1..=1_000).map(f64::from)).waits("wait", waits);
+        let figures = sample.distribution("nothing", []).number("none", f64::NAN).into_figures();
+        let found = |key: &str| ["mean", "p50", "p99", "p999"].map(|name| figures[&format!("{key}.{name}")]);
+        assert_eq!(found("size"), [500.5, 500.0, 990.0, 999.0]);
+        assert_eq!((found("wait")[1], found("wait")[2]), (51.0, 60e9));
+        assert_eq!(found("nothing"), [0.0; 4]);
+        assert!(!figures.contains_key("none"));
     }
 }

@@ -1,14 +1,21 @@
 //! The command `compare`: the headline of each measurement, in one run.
 
-use anyhow::{Context, Result, bail};
-use clap::{Args, Parser};
+use anyhow::{Result, bail, ensure};
 
-use crate::cli::{Command, Line};
-use crate::harness::{Cell, Comparison, Found, Measurement, Options, Ratio, Table, run};
+use super::micro::MICRO;
+use super::priority::PRIORITY;
+use super::programs::PROGRAMS;
+use super::service::SERVICE;
+use super::tail::TAIL;
+use super::tenants::TENANTS;
+use crate::harness::run::run_all;
+use crate::harness::{Cell, Comparison, Found, Measurement, Options, Ratio, Table};
 
 /// A measurement as it is asked here, and what of it is in the table at the end.
 struct Headline {
-    line: &'static str,
+    measurement: &'static Measurement,
+    only: &'static [&'static str],
+    arms: &'static [&'static str],
     /// Unless `--rounds` gives a number or the run is a quick one.
     rounds: u32,
     shown: &'static [Shown],
@@ -34,29 +41,35 @@ const fn shown(
 /// All are to take less than 80 s in all, on an idle machine.
 const HEADLINES: &[Headline] = &[
     Headline {
-        line: "micro --only spawn,poll,hop --arms clockworker,fair_groups",
+        measurement: &MICRO,
+        only: &["spawn", "poll", "hop"],
+        arms: &["clockworker", "clockworker_fairgroups"],
         rounds: 6,
         shown: &[
             shown("Spawn and join", ["spawn", "spawn, join"], ["Clockworker", "ns"]),
             shown("A task's poll that yields", ["poll", "0 tasks"], ["Clockworker", "ns"]),
             shown("… with FairGroups", ["poll", "0 tasks"], ["Clockworker, FairGroups", "ns"]),
-            shown("A task wakes another", ["hop", "by Notify"], ["Clockworker", "ns"]),
+            shown("A task wakes another", ["hop", "in one queue"], ["Clockworker", "ns"]),
         ],
     },
     Headline {
-        line: "service --only kv --compactors 4,16 --arms imports,two_queues",
+        measurement: &SERVICE,
+        only: &["kv_16"],
+        arms: &["clockworker_by_imports", "clockworker_two_queues_19_1"],
         rounds: 6,
         shown: &[
             shown(
                 "Key-value service beside 16 compactors, imports alone: mean",
-                ["kv", "16"],
+                ["kv_16", ""],
                 ["Clockworker by imports", "latency_ns.mean"],
             ),
-            shown("… two queues, 19:1", ["kv", "16"], ["Clockworker, two queues 19:1", "latency_ns.mean"]),
+            shown("… two queues, 19:1", ["kv_16", ""], ["Clockworker, two queues 19:1", "latency_ns.mean"]),
         ],
     },
     Headline {
-        line: "priority --only published_shape",
+        measurement: &PRIORITY,
+        only: &["published_shape"],
+        arms: &[],
         rounds: 4,
         shown: &[
             shown(
@@ -72,7 +85,9 @@ const HEADLINES: &[Headline] = &[
         ],
     },
     Headline {
-        line: "tail --only order",
+        measurement: &TAIL,
+        only: &["order"],
+        arms: &[],
         rounds: 6,
         shown: &[shown(
             "Jobs of Pareto sizes at 90 %, QLAS: p99 slowdown",
@@ -81,21 +96,29 @@ const HEADLINES: &[Headline] = &[
         )],
     },
     Headline {
-        line: "tenants --only flood --arms fair_groups",
+        measurement: &TENANTS,
+        only: &["flood"],
+        arms: &["clockworker_fairgroups"],
         rounds: 6,
         shown: &[shown(
             "Quiet tenants beside a flood, FairGroups: p99",
             ["flood", ""],
-            ["FairGroups", "beside_ns.p99"],
+            ["Clockworker, FairGroups", "beside_ns.p99"],
         )],
     },
     Headline {
-        line: "programs --only mutex_across_yield,key_value,tokio_spawn_from_task",
+        measurement: &PROGRAMS,
+        only: &["mutex_across_yield", "key_value", "tokio_spawn_from_task"],
+        arms: &[],
         rounds: 8,
         shown: &[
             shown("Imports alone: a mutex held across a yield", ["mutex_across_yield", ""], IMPORTS),
             shown("Imports alone: tokio::spawn(..).await", ["tokio_spawn_from_task", ""], IMPORTS),
-            shown("Imports alone: a key-value server, p99", ["key_value", ""], ["Clockworker", "p99_ns"]),
+            shown(
+                "Imports alone: a key-value server, p99",
+                ["key_value", ""],
+                ["Clockworker", "latency_ns.p99"],
+            ),
         ],
     },
 ];
@@ -103,16 +126,18 @@ const HEADLINES: &[Headline] = &[
 const IMPORTS: [&str; 2] = ["Clockworker", "time_ns"];
 
 impl Headline {
-    /// The measurement's command.
-    fn name(&self) -> &'static str {
-        self.line.split(' ').next().unwrap_or_default()
+    fn options(&self, options: &Options) -> Options {
+        let owned = |names: &[&str]| names.iter().copied().map(str::to_owned).collect();
+        let rounds = options.rounds.or((!options.quick).then_some(self.rounds));
+        let (only, arms, seed, quick) = (owned(self.only), owned(self.arms), options.seed, options.quick);
+        Options { quick, rounds, seed, only, arms, ..Options::default() }
     }
 
     fn rows<'a>(&'a self, found: &'a Found) -> impl Iterator<Item = (&'a str, [Cell; 2])> {
-        let whole = Cell::Text(format!("cargo run --release -p clockworker-benches -- {}", self.name()));
+        let whole = format!("cargo run --release -p clockworker-benches -- {}", self.measurement.name);
         self.shown.iter().map(move |shown| {
             let ratio = shown.find(found).map_or(Cell::Nothing, Cell::Ratio);
-            (shown.what, [ratio, whole.clone()])
+            (shown.what, [ratio, Cell::Text(whole.clone())])
         })
     }
 }
@@ -124,88 +149,23 @@ impl Shown {
     }
 }
 
-/// The ratios that say most.
-fn summary(found: &[Found]) -> Table {
-    let mut table = Table::new("Headlines: Clockworker ÷ LocalSet, or what the row says (below 1 is better)");
-    table.columns = ["ratio", "the whole"].map(str::to_owned).to_vec();
-    let headlines = HEADLINES
-        .iter()
-        .filter_map(|headline| Some((headline, found.iter().find(|found| found.name == headline.name())?)));
-    headlines
-        .flat_map(|(headline, found)| headline.rows(found))
-        .fold(table, |table, (what, cells)| table.row(what, cells))
-}
-
-#[derive(Args, Debug)]
-pub struct Compare {
-    #[command(flatten)]
-    pub options: Options,
-}
-
-impl Compare {
-    /// Runs them one after the other. `line` are the arguments of this command.
-    pub fn run(&self, line: &[String]) -> Result<()> {
-        let names: Vec<&str> = HEADLINES.iter().map(Headline::name).collect();
-        if let Some(unknown) = self.options.only.iter().find(|name| !names.contains(&name.as_str())) {
-            bail!("--only: compare has no part {unknown}; it has {}", names.join(", "));
-        }
-        let lines = self.lines();
-        let commands = lines.iter().map(|line| command(line)).collect::<Result<Vec<_>>>()?;
-        let measurements: Vec<(Vec<String>, &dyn Measurement)> =
-            lines.into_iter().zip(commands.iter().filter_map(Command::measurement)).collect();
-        run::run_with_summary(line, &self.options, &measurements, |found| Some(summary(found)))
+/// Runs them one after the other. `--only` names measurements here.
+pub fn run(options: &Options) -> Result<()> {
+    let names: Vec<&str> = HEADLINES.iter().map(|headline| headline.measurement.name).collect();
+    if let Some(unknown) = options.only.iter().find(|name| !names.contains(&name.as_str())) {
+        bail!("--only: compare has no {unknown}; it has {}", names.join(", "));
     }
-
-    /// The arguments of each measurement that is wanted: `--only` names measurements here.
-    fn lines(&self) -> Vec<Vec<String>> {
-        let Options { quick, rounds, seed, only, .. } = &self.options;
-        let is_wanted = |one: &&Headline| only.is_empty() || only.iter().any(|name| name == one.name());
-        let line = |headline: &Headline| {
-            let mut line: Vec<String> = headline.line.split(' ').map(str::to_owned).collect();
-            line.push(format!("--seed={seed}"));
-            let rounds = rounds.or((!quick).then_some(headline.rounds));
-            line.extend(rounds.map(|rounds| format!("--rounds={rounds}")));
-            line.extend(quick.then(|| "--quick".to_owned()));
-            line
-        };
-        HEADLINES.iter().filter(is_wanted).map(line).collect()
-    }
-}
-
-fn command(line: &[String]) -> Result<Command> {
-    let line = ["clockworker-benches"].into_iter().chain(line.iter().map(String::as_str));
-    Ok(Line::try_parse_from(line).context("a headline is a command")?.command)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::harness::Pinning;
-
-    #[test]
-    fn all_that_is_shown_is_measured() {
-        let compare = Compare { options: Options { quick: true, ..Options::default() } };
-        for (headline, line) in HEADLINES.iter().zip(compare.lines()) {
-            let command = command(&line).unwrap();
-            let experiments = run::chosen(command.measurement().unwrap(), &Pinning::detect()).unwrap();
-            for Shown { what, part, words, arm, .. } in headline.shown {
-                let shown =
-                    experiments.iter().find(|(_, one)| one.part() == *part && one.title().contains(words));
-                assert!(shown.is_some_and(|(_, one)| one.arms().iter().any(|title| title == arm)), "{what}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_headline_is_a_measurement() {
-        for quick in [false, true] {
-            let compare =
-                Compare { options: Options { quick, rounds: Some(3), seed: 7, ..Options::default() } };
-            for line in compare.lines() {
-                let command = command(&line).unwrap();
-                let options = command.measurement().unwrap().options();
-                assert_eq!((options.quick, options.seed, options.rounds), (quick, 7, Some(3)));
-            }
-        }
-    }
+    ensure!(options.arms.is_empty(), "--arms: compare has arms of its own");
+    let is_wanted = |name: &str| options.only.is_empty() || options.only.iter().any(|wanted| wanted == name);
+    let headlines: Vec<&Headline> =
+        HEADLINES.iter().filter(|headline| is_wanted(headline.measurement.name)).collect();
+    let measurements: Vec<(&Measurement, Options)> =
+        headlines.iter().map(|headline| (headline.measurement, headline.options(options))).collect();
+    run_all("compare", options, &measurements, |found| {
+        let mut table =
+            Table::new("Headlines: Clockworker ÷ LocalSet, or what the row says (below 1 is better)");
+        table.columns = ["ratio", "the whole"].map(str::to_owned).to_vec();
+        let rows = headlines.iter().zip(found).flat_map(|(headline, found)| headline.rows(found));
+        Some(rows.fold(table, |table, (what, cells)| table.row(what, cells)))
+    })
 }

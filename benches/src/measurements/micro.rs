@@ -3,33 +3,32 @@
 //! A sample is taken on a fresh executor in a fresh host. Making and dropping these is not timed. The bodies are generic over
 //! the executor, and the criterion bench `polls` runs them too.
 
-pub mod memory;
 pub mod tasks;
 pub mod threads;
 pub mod wakes;
 
 use std::time::Duration;
 
-use anyhow::Result;
-use clap::Args;
-
 use crate::arms::Arm;
-use crate::harness::{
-    Comparison, Experiment, Measurement, Options, Pinning, Processes, Sample, Sampling, Table, Unit,
+use crate::harness::{Comparison, Experiment, Measurement, Processes, Sample, Table, Unit};
+
+pub const MICRO: Measurement = Measurement {
+    name: "micro",
+    question: "What do spawns, polls, wakes and memory cost, beside LocalSet?",
+    experiments: |options, pinning| {
+        let mut experiments = tasks::experiments(options.quick);
+        experiments.extend(wakes::experiments(options.quick));
+        experiments.extend(threads::experiments(options.quick, pinning));
+        experiments.push(tasks::memory(options.quick));
+        experiments
+    },
+    tables: |found| PARTS.iter().filter_map(|part| part.table(found)).collect(),
 };
-
-#[derive(Args, Debug)]
-pub struct Micro {
-    #[command(flatten)]
-    pub options: Options,
-
-    /// Measure these executors only, separated by commas; LocalSet is always among them [default: all]
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub arms: Vec<Arm>,
-}
 
 /// The figure of what is timed: nanoseconds for each.
 const NS: &str = "ns";
+/// Resident memory of each.
+const BYTES: &str = "bytes";
 
 /// A table of the comparisons of a part.
 struct Part {
@@ -59,7 +58,7 @@ const PARTS: [Part; 6] = [
         name: "memory",
         title: "Memory: resident bytes for each task",
         unit: Unit::Bytes,
-        figures: &[(memory::BYTES, "")],
+        figures: &[(BYTES, "")],
     },
 ];
 
@@ -68,77 +67,42 @@ const fn timed_part(name: &'static str, title: &'static str) -> Part {
 }
 
 impl Part {
-    fn table(&self, found: &[Comparison]) -> Table {
+    fn table(&self, found: &[Comparison]) -> Option<Table> {
         let of_part = found.iter().filter(|found| found.part == self.name);
         let columns = of_part.flat_map(|found| self.figures.iter().map(move |figure| (found, figure)));
-        columns.fold(Table::new(self.title), |table, (found, (figure, heading))| {
+        let table = columns.fold(Table::new(self.title), |table, (found, (figure, heading))| {
             table.column(format!("{}{heading}", found.title), found, figure, self.unit)
-        })
+        });
+        (!table.columns.is_empty()).then_some(table)
     }
 }
 
-impl Measurement for Micro {
-    fn name(&self) -> &'static str {
-        "micro"
-    }
-
-    fn question(&self) -> &'static str {
-        "What do spawns, polls, wakes and memory cost, beside LocalSet?"
-    }
-
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn experiments(&self, pinning: &Pinning) -> Result<Vec<Box<dyn Experiment>>> {
-        let (arms, quick) = (self.arms(), self.options.quick);
-        let experiments = tasks::experiments(&arms, quick)
-            .into_iter()
-            .chain(wakes::experiments(&arms, quick))
-            .chain(threads::experiments(&arms, quick, pinning))
-            .chain(memory::experiments(&arms, quick));
-        Ok(experiments.map(|experiment| Box::new(experiment) as _).collect())
-    }
-
-    fn tables(&self, found: &[Comparison]) -> Vec<Table> {
-        PARTS.iter().map(|part| part.table(found)).filter(|table| !table.columns.is_empty()).collect()
-    }
-}
-
-impl Micro {
-    /// LocalSet, and those that are asked for.
-    fn arms(&self) -> Vec<Arm> {
-        let wanted = |arm: &Arm| *arm == Arm::LocalSet || self.arms.is_empty() || self.arms.contains(arm);
-        Arm::all().filter(wanted).collect()
-    }
-}
-
-/// An experiment in which an executor takes a time for so many of something.
+/// An experiment in which executors take a time for so many of something.
 fn timed(
     part: &'static str,
     title: impl Into<String>,
-    arms: impl IntoIterator<Item = Arm>,
+    can: fn(Arm) -> bool,
     number: usize,
     take: impl Fn(Arm) -> Duration + 'static,
-) -> Sampling {
-    sampled(part, title, arms, move |arm| {
+) -> Experiment {
+    sampled(part, title, can, move |arm| {
         Sample::default().number(NS, take(arm).as_nanos() as f64 / number as f64)
     })
 }
 
+/// An experiment with those arms that can do what is measured.
 fn sampled(
     part: &'static str,
     title: impl Into<String>,
-    arms: impl IntoIterator<Item = Arm>,
+    can: fn(Arm) -> bool,
     take: impl Fn(Arm) -> Sample + 'static,
-) -> Sampling {
-    let arms: Vec<Arm> = arms.into_iter().collect();
-    let titles = arms.iter().map(|arm| arm.title().to_owned()).collect();
-    Sampling::new(part, title, titles, move |window| Ok(take(arms[window.arm])))
+) -> Experiment {
+    let arms: Vec<Arm> = Arm::all().filter(|&arm| can(arm)).collect();
+    let titles: Vec<&str> = arms.iter().map(|arm| arm.title()).collect();
+    Experiment::new(part, title, titles, move |window| Ok(take(arms[window.arm])))
         .processes(Processes::ForARound)
 }
 
-/// Those of the arms that can do what is measured.
-fn able(arms: &[Arm], can: fn(Arm) -> bool) -> impl Iterator<Item = Arm> {
-    arms.iter().copied().filter(move |&arm| can(arm))
+fn every(_arm: Arm) -> bool {
+    true
 }

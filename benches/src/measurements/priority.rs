@@ -1,4 +1,4 @@
-//! The command `priority`: foreground tasks beside background work on one thread, by shares and by requests.
+//! The command `priority`: foreground tasks beside background work on one thread, by shares.
 //!
 //! The foreground arrives in an open loop: another thread sends tasks at the times of a Poisson process that is drawn beforehand,
 //! the same for all arms of a round. Latency counts from the *intended* arrival, so that an executor that falls behind is not let
@@ -17,134 +17,101 @@
 //! has what sleeps were longer by.
 
 pub mod arrivals;
-pub mod lanes;
 pub mod trial;
 
 use std::time::Duration;
 
-use anyhow::Result;
-use clap::Args;
 use clockworker::DEFAULT_REQUEST;
 
-use crate::arms::clockworker::QueueSetup;
-use crate::harness::{
-    Comparison, Experiment, Measurement, Options, Pinning, Sampling, Side, Table, Unit, Window,
-};
-use arrivals::Pattern;
-use lanes::Background;
-use trial::{BACKGROUND_CPU, Place, Trial};
+use crate::harness::{Comparison, Experiment, Measurement, Options, Pinning, Side, Table, Unit, Window};
+use trial::{BACKGROUND_CPU, Background, Place, Trial};
 
-#[derive(Args, Debug)]
-pub struct Priority {
-    #[command(flatten)]
-    pub options: Options,
-}
-
-const PUBLISHED_SHAPE: &str = "published_shape";
-
-/// One short task each two milliseconds: a fortieth of a core, where its share is a tenth.
-const LIGHT: Pattern = Pattern {
-    mean_gap: Duration::from_millis(2),
-    segments: (1, 1),
-    shortest: Duration::from_micros(20),
-    longest: Duration::from_micros(80),
+pub const PRIORITY: Measurement = Measurement {
+    name: "priority",
+    question: "What does a foreground pay for a background on its thread, and what does that get?",
+    experiments: |options, pinning| SCENES.iter().map(|scene| scene.experiment(options, pinning)).collect(),
+    tables: |found| found.iter().map(table).collect(),
 };
 
-const SHARES: [(u32, u32); 4] = [(99, 1), (9, 1), (13, 2), (1, 1)];
-
-const fn us(micros: u64) -> Duration {
-    Duration::from_micros(micros)
+/// A background, and the shares beside it.
+struct Scene {
+    part: &'static str,
+    title: &'static str,
+    background: Background,
+    /// Of foreground and background.
+    shares: &'static [[u32; 2]],
+    /// How much the background asks for at a time.
+    request: Duration,
+    rounds: u32,
 }
 
-type Arm = (String, Place);
+const MICROS_100: Duration = Duration::from_micros(100);
 
-impl Measurement for Priority {
-    fn name(&self) -> &'static str {
-        "priority"
-    }
+const SHARES: &[[u32; 2]] = &[[99, 1], [9, 1], [13, 2], [1, 1]];
 
-    fn question(&self) -> &'static str {
-        "What does a foreground pay for a background on its thread, and what does that get?"
-    }
+const SCENES: [Scene; 3] = [
+    Scene {
+        part: "shares",
+        title: "beside endless polls of 100 µs",
+        background: Background { poll: (MICROS_100, MICROS_100), rest: None },
+        shares: SHARES,
+        request: MICROS_100,
+        rounds: 6,
+    },
+    Scene {
+        part: "sleeping",
+        title: "beside polls and sleeps of 100 µs",
+        background: Background { poll: (MICROS_100, MICROS_100), rest: Some((MICROS_100, MICROS_100)) },
+        shares: SHARES,
+        request: MICROS_100,
+        rounds: 6,
+    },
+    Scene {
+        part: "published_shape",
+        title: "beside polls and sleeps of 100 to 500 µs",
+        background: Background {
+            poll: (MICROS_100, Duration::from_micros(500)),
+            rest: Some((MICROS_100, Duration::from_micros(500))),
+        },
+        shares: &[[99, 1]],
+        request: DEFAULT_REQUEST,
+        rounds: 10,
+    },
+];
 
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn experiments(&self, pinning: &Pinning) -> Result<Vec<Box<dyn Experiment>>> {
-        let Options { quick, seed, .. } = self.options;
-        let millis = if quick { [10, 30] } else { [100, 750] };
+impl Scene {
+    fn experiment(&self, options: &Options, pinning: &Pinning) -> Experiment {
+        let millis = if options.quick { [10, 30] } else { [100, 750] };
         let times: (Duration, Duration) = millis.map(Duration::from_millis).into();
-        let scene = |part, title: &str, foreground: Pattern, background: Background, own: Vec<Arm>| {
-            let (titles, places): (_, Vec<Place>) = arms(own).into_iter().unzip();
-            let pinning = pinning.clone();
-            let take = move |window: &Window| {
-                let round = u64::from(window.round);
-                let schedule = foreground.draw(seed, round, times.0 + times.1).into();
-                let trial =
-                    Trial { schedule, background, seed: seed ^ round << 32, times, pinning: &pinning };
-                trial.run(places[window.arm])
-            };
-            let sampling = Sampling::new(part, format!("beside {title}"), titles, take);
-            let base = |figure: &str| if figure == BACKGROUND_CPU { LOCAL_SET } else { 0 };
-            sampling.rounds(if part == PUBLISHED_SHAPE { 10 } else { 6 }).side(Side::Load).base(base)
+        let (titles, places): (Vec<String>, Vec<Place>) = self.arms().into_iter().unzip();
+        let (background, seed, pinning) = (self.background, options.seed, pinning.clone());
+        let take = move |window: &Window| {
+            let round = u64::from(window.round);
+            let schedule = arrivals::draw(seed, round, times.0 + times.1).into();
+            let trial = Trial { schedule, background, seed: seed ^ round << 32, times, pinning: &pinning };
+            trial.run(places[window.arm])
         };
-        let endless = |micros| Background { poll: (us(micros), us(micros)), rest: None };
-        let resting = |range| Background { poll: range, rest: Some(range) };
-        let by_shares = || SHARES.map(|shares| queues(shares, (DEFAULT_REQUEST, us(100)))).to_vec();
-        let by_poll = |micros| vec![queues((99, 1), (DEFAULT_REQUEST, us(micros)))];
-        let usual = Pattern::USUAL;
-        let scenes = [
-            scene("shares", "endless polls of 100 µs", usual, endless(100), by_shares()),
-            scene("sleeping", "polls and sleeps of 100 µs", usual, resting((us(100), us(100))), by_shares()),
-            scene(
-                PUBLISHED_SHAPE,
-                "polls and sleeps of 100 to 500 µs",
-                usual,
-                resting((us(100), us(500))),
-                vec![queues((99, 1), (DEFAULT_REQUEST, DEFAULT_REQUEST))],
-            ),
-            scene("requests", "endless polls of 100 µs", LIGHT, endless(100), requests()),
-            scene("polls", "endless polls of 20 µs", usual, endless(20), by_poll(20)),
-            scene("polls", "endless polls of 500 µs", usual, endless(500), by_poll(500)),
+        Experiment::new(self.part, self.title, titles, take).rounds(self.rounds).side(Side::Load)
+    }
+
+    /// The first is what latencies are compared with, and the second what backgrounds are.
+    fn arms(&self) -> Vec<(String, Place)> {
+        let own = self.shares.iter().map(|&shares| {
+            let [foreground, background] = shares;
+            let place = Place::Clockworker { shares, request: self.request };
+            (format!("Clockworker {foreground}:{background}"), place)
+        });
+        let others = [
+            ("two runtimes, background nice 19".to_owned(), Place::TwoRuntimes),
+            #[cfg(feature = "rivals")]
+            ("clockworker 0.2.6, 99:1".to_owned(), Place::Published([99, 1])),
         ];
-        Ok(scenes.into_iter().map(|scene| Box::new(scene) as _).collect())
+        [("LocalSet, foreground alone".to_owned(), Place::Alone), ("LocalSet".to_owned(), Place::LocalSet)]
+            .into_iter()
+            .chain(own)
+            .chain(others)
+            .collect()
     }
-
-    fn tables(&self, found: &[Comparison]) -> Vec<Table> {
-        found.iter().map(table).collect()
-    }
-}
-
-/// Own arms, after those that they are compared with. The first is the base of latencies.
-fn arms(own: Vec<Arm>) -> Vec<Arm> {
-    let alone = ("LocalSet, foreground alone".to_owned(), Place::Alone);
-    let local_set = ("LocalSet".to_owned(), Place::LocalSet);
-    let others = [
-        ("two runtimes, background nice 19".to_owned(), Place::TwoRuntimes),
-        #[cfg(feature = "rivals")]
-        ("clockworker 0.2.6, 99:1".to_owned(), Place::Published([99, 1])),
-    ];
-    [alone, local_set].into_iter().chain(own).chain(others).collect()
-}
-
-/// Its place there: the base of backgrounds.
-const LOCAL_SET: usize = 1;
-
-/// Clockworker with two queues of such shares and requests.
-fn queues((foreground, background): (u32, u32), requests: (Duration, Duration)) -> Arm {
-    let setup = |name, share, request| QueueSetup { name, share, request };
-    let setups = [setup("foreground", foreground, requests.0), setup("background", background, requests.1)];
-    (format!("Clockworker {foreground}:{background}"), Place::Clockworker(setups))
-}
-
-/// A tenth of the thread for the foreground, which is told apart by its request: the background has the usual one.
-fn requests() -> Vec<Arm> {
-    let request = |micros| {
-        let (title, place) = queues((1, 9), (us(micros), DEFAULT_REQUEST));
-        (format!("{title}, request {micros} µs"), place)
-    };
-    vec![queues((99, 1), (DEFAULT_REQUEST, us(100))), request(500), request(50)]
 }
 
 fn table(found: &Comparison) -> Table {

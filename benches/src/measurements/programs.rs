@@ -10,18 +10,10 @@
 //! outside has the other core.
 
 mod clients;
-mod program;
-
-use std::io::{self, Write};
-
-use anyhow::Result;
-use clap::Args;
 
 use crate::harness::{
-    Arm, Cell, Comparison, Experiment, Measurement, Options, Pinning, Processes, Sample, Sampling, Table,
+    Arm, Cell, Comparison, Experiment, Measurement, Pinning, Processes, Sample, Table, Unit,
 };
-
-use program::{Program, QUANTITIES, Setting};
 
 #[path = "programs"]
 mod on_local_set {
@@ -51,8 +43,8 @@ mod on_clockworker {
 #[path = "programs"]
 mod on_monoio {
     mod task {
+        use crate::arms::Runner;
         use crate::arms::monoio::Monoio;
-        use crate::arms::runner::Runner;
         pub(super) use monoio::spawn;
 
         pub(super) fn run<F: Future>(main: F) -> F::Output {
@@ -68,8 +60,8 @@ mod on_monoio {
 #[path = "programs"]
 mod on_clockworker_in_monoio {
     mod task {
+        use crate::arms::Runner;
         use crate::arms::monoio::Monoio;
-        use crate::arms::runner::Runner;
         use clockworker::Executor;
         pub(super) use clockworker::spawn_local as spawn;
 
@@ -82,15 +74,73 @@ mod on_clockworker_in_monoio {
     pub(super) mod requests;
 }
 
-#[derive(Args, Debug)]
-pub struct Programs {
-    #[command(flatten)]
-    pub options: Options,
+pub const PROGRAMS: Measurement = Measurement {
+    name: "programs",
+    question: "What do programs written for LocalSet take when only their imports change?",
+    experiments: |options, pinning| {
+        let (quick, seed) = (options.quick, options.seed);
+        let setting = || Setting { quick, seed, pinning: pinning.clone() };
+        programs().map(|program| experiment(program, setting())).collect()
+    },
+    tables: |found| {
+        let mut table = Table::new("Programs by their imports alone");
+        table.columns = ["before", "Clockworker", "before, again (A/A)"].map(str::to_owned).to_vec();
+        vec![found.iter().flat_map(rows).fold(table, |table, (title, cells)| table.row(title, cells))]
+    },
+};
 
-    /// Say which programs there are, for `--only`, and run none
-    #[arg(long)]
-    pub list: bool,
+/// One function, compiled with two sets of imports.
+#[derive(Debug)]
+struct Program {
+    key: &'static str,
+    title: &'static str,
+    base: &'static str,
+    /// Whether it is run in a process of its own, of which nothing has been used before.
+    apart: bool,
+    /// Runs it once.
+    run: fn(&Setting) -> Sample,
 }
+
+impl Program {
+    const fn new(key: &'static str, title: &'static str, run: fn(&Setting) -> Sample) -> Self {
+        Program { key, title, base: "LocalSet", apart: false, run }
+    }
+
+    const fn apart(self) -> Self {
+        Program { apart: true, ..self }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Setting {
+    quick: bool,
+    seed: u64,
+    pinning: Pinning,
+}
+
+impl Setting {
+    fn size(&self, usual: usize, quick: usize) -> usize {
+        if self.quick { quick } else { usual }
+    }
+}
+
+const TIME: &str = "time_ns";
+/// Of the executor's thread, where the wall clock would measure how long tasks want to sleep.
+const CPU_TIME: &str = "cpu_time_ns";
+const TIME_PER_POLL: &str = "time_per_poll_ns";
+const LATENCY: &str = "latency_ns";
+const MEMORY: &str = "memory_bytes";
+const MEMORY_EACH: &str = "memory_each_bytes";
+
+/// What there is a row for, in the order of the table.
+const ROWS: [(&str, &str, Unit); 6] = [
+    (TIME, "time", Unit::Nanos),
+    (CPU_TIME, "CPU time", Unit::Nanos),
+    (TIME_PER_POLL, "time per poll", Unit::Nanos),
+    ("latency_ns.p99", "p99", Unit::Nanos),
+    (MEMORY, "memory", Unit::Bytes),
+    (MEMORY_EACH, "memory each", Unit::Bytes),
+];
 
 /// Every program with the imports of what it was written for, and with Clockworker's, in the order of the table.
 fn programs() -> impl Iterator<Item = [&'static Program; 2]> {
@@ -105,80 +155,23 @@ fn programs() -> impl Iterator<Item = [&'static Program; 2]> {
 const MEMORY_ROUNDS: u32 = 6;
 const ROUNDS: u32 = 12;
 
-fn experiment(program: [&'static Program; 2], setting: Setting) -> Sampling {
+fn experiment(program: [&'static Program; 2], setting: Setting) -> Experiment {
     let Program { key, title, base, apart, .. } = *program[0];
     let (rounds, processes) =
         if apart { (MEMORY_ROUNDS, Processes::ForASample) } else { (ROUNDS, Processes::This) };
-    let arms = vec![base.to_owned(), CLOCKWORKER.to_owned()];
-    let take = move |arm: usize| {
-        let numbers = (program[arm].run)(&setting);
-        let named = program[arm].quantities.iter().zip(numbers);
-        named.fold(Sample::default(), |sample, (what, number)| sample.number(what.key, number))
-    };
-    Sampling::new(key, title, arms, move |window| Ok(take(window.arm))).rounds(rounds).processes(processes)
+    Experiment::new(key, title, [base, "Clockworker"], move |window| Ok((program[window.arm].run)(&setting)))
+        .rounds(rounds)
+        .processes(processes)
 }
 
-const CLOCKWORKER: &str = "Clockworker";
-
-impl Measurement for Programs {
-    fn name(&self) -> &'static str {
-        "programs"
-    }
-
-    fn question(&self) -> &'static str {
-        "What do programs written for LocalSet take when only their imports change?"
-    }
-
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn experiments(&self, pinning: &Pinning) -> Result<Vec<Box<dyn Experiment>>> {
-        let Options { quick, seed, .. } = self.options;
-        let setting = || Setting { quick, seed, pinning: pinning.clone() };
-        Ok(programs().map(|program| Box::new(experiment(program, setting())) as _).collect())
-    }
-
-    fn tables(&self, found: &[Comparison]) -> Vec<Table> {
-        let mut table = Table::new("Programs by their imports alone");
-        table.columns = ["before", "Clockworker", "before, again (A/A)"].map(str::to_owned).to_vec();
-        vec![found.iter().flat_map(rows).fold(table, |table, (title, cells)| table.row(title, cells))]
-    }
-}
-
-/// A row for each quantity of a program.
+/// A row for each figure of a program that is shown.
 fn rows(found: &Comparison) -> impl Iterator<Item = (String, Vec<Cell>)> {
     let [base, again, clockworker] = &found.arms[..] else { unreachable!("a program has two arms") };
-    QUANTITIES.iter().filter_map(move |quantity| {
-        let figure = base.figures.get(quantity.key)?;
+    ROWS.iter().filter_map(move |&(key, title, unit)| {
         let ratio = |arm: &Arm| {
-            arm.figures.get(quantity.key).and_then(|figure| figure.ratio).map_or(Cell::Nothing, Cell::Ratio)
+            arm.figures.get(key).and_then(|figure| figure.ratio).map_or(Cell::Nothing, Cell::Ratio)
         };
-        let cells = vec![Cell::Value(figure.value, quantity.unit), ratio(clockworker), ratio(again)];
-        Some((format!("{}: {}", found.title, quantity.title), cells))
+        let cells = vec![Cell::Value(base.figures.get(key)?.value, unit), ratio(clockworker), ratio(again)];
+        Some((format!("{}: {title}", found.title), cells))
     })
-}
-
-impl Programs {
-    /// Prints the programs, one a line.
-    pub fn list() -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        for [program, _] in programs() {
-            writeln!(out, "{:24}{}", program.key, program.title)?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn keys_and_titles_are_of_one_program_each() {
-        let keys: BTreeSet<&str> = programs().map(|[program, _]| program.key).collect();
-        let titles: BTreeSet<&str> = programs().map(|[program, _]| program.title).collect();
-        assert_eq!([keys.len(), titles.len()], [programs().count(); 2]);
-    }
 }

@@ -9,7 +9,7 @@
 //!   says when, one schedule for all arms of a round, and a latency counts from that moment. So a server that falls behind is
 //!   not let off.
 //! - `echo`: the same server, which sends back what comes, in messages of 1 KiB. First in a *closed loop*, in which each
-//!   connection has one request under way, then in an open one at half the pace of the slowest server without compactors.
+//!   connection has one request under way, then in an open one at half the pace of LocalSet.
 //! - `http`: the example `http_service`, hyper with a store and its compaction, under `oha`. First in a closed loop of 64
 //!   connections, then in an open one of 20,000 requests a second. `oha` draws its own requests, evenly in time, all of them
 //!   reads. A percentile is the median of those of the rounds.
@@ -25,41 +25,31 @@
 mod cell;
 mod client;
 mod http;
-mod own;
 mod protocol;
 mod schedule;
 pub mod server;
 
 use std::time::Duration;
 
-use anyhow::Result;
-use clap::{Args, ValueEnum, value_parser};
-
 use crate::harness::{Comparison, Experiment, Measurement, Options, Pinning, Table, Unit, table};
-use cell::{CHUNKS, CLOSED_CHUNKS, CLOSED_RATE, Cell, LATENCY, LATENESS, Load, Loop, OPEN_RATE};
+use cell::{CHUNKS, CLOSED_CHUNKS, CLOSED_RATE, LATENCY, LATENESS, Load, Loop, OPEN_RATE, experiment};
 use protocol::Protocol;
 use server::{Arm, Host, Setup};
 
-#[derive(Args, Debug)]
-pub struct Service {
-    #[command(flatten)]
-    pub options: Options,
+pub const SERVICE: Measurement = Measurement {
+    name: "service",
+    question: "What do services gain and lose, by their imports alone and by queues?",
+    experiments,
+    tables,
+};
 
-    /// Numbers of compactors beside the key-value service, separated by commas [default: 0,1,4,16]
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = value_parser!(u32).range(0..=1_000))]
-    pub compactors: Vec<u32>,
-
-    /// Run the key-value service by these only, separated by commas; the host's own spawn is always among them [default: all]
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub arms: Vec<Arm>,
-}
-
-const KV: &str = "kv";
+/// The key-value service beside so many compactors.
+const KV: [(&str, u32); 4] = [("kv_0", 0), ("kv_1", 1), ("kv_4", 4), ("kv_16", 16)];
 const HTTP: &str = "http";
 const ECHO: &str = "echo";
 
 const KV_LOAD: Load = Load {
-    start: own::start,
+    start: client::start,
     connections: 16,
     // Each connection thinks for 2 ms on average.
     loops: &[Loop::Rate(8_000.0)],
@@ -69,7 +59,7 @@ const KV_LOAD: Load = Load {
 };
 
 const ECHO_LOAD: Load = Load {
-    start: own::start,
+    start: client::start,
     connections: 64,
     loops: &[Loop::Closed, Loop::HalfLoad],
     window: Duration::from_millis(100),
@@ -94,103 +84,62 @@ const HTTP_COMPACTORS: [u32; 2] = [0, 8];
 const QUICK_WINDOW: Duration = Duration::from_millis(40);
 const QUICK_CONNECTIONS: usize = 8;
 
-impl Measurement for Service {
-    fn name(&self) -> &'static str {
-        "service"
-    }
+/// What is compared under which load, and what part and title that has.
+type Spec = (&'static str, String, Vec<Setup>, Load);
 
-    fn question(&self) -> &'static str {
-        "What do services gain and lose, by their imports alone and by queues?"
+fn experiments(options: &Options, pinning: &Pinning) -> Vec<Experiment> {
+    let mut cells: Vec<Spec> = Vec::new();
+    for &host in Host::ALL {
+        cells.extend(KV.map(|(part, compactors)| key_value(host, part, compactors)));
     }
-
-    fn options(&self) -> &Options {
-        &self.options
+    for &host in Host::ALL {
+        cells.extend(ECHO_CELLS.map(|(connections, compactors)| echo(host, connections, compactors)));
     }
-
-    fn experiments(&self, pinning: &Pinning) -> Result<Vec<Box<dyn Experiment>>> {
-        let hosts = || Host::ALL.iter().copied();
-        let mut cells = Vec::new();
-        for host in hosts() {
-            cells.extend(self.compactors().into_iter().map(|number| self.key_value(host, number, pinning)));
-        }
-        for host in hosts() {
-            cells.extend(
-                ECHO_CELLS.map(|(connections, number)| self.echo(host, connections, number, pinning)),
-            );
-        }
-        if self.options.only.iter().any(|part| part == HTTP) || http::is_there() {
-            cells.extend(HTTP_COMPACTORS.map(|number| self.http(number, pinning)));
-        }
-        let mut experiments: Vec<Box<dyn Experiment>> = Vec::new();
-        for (number, mut cell) in (0..).zip(cells) {
-            cell.number = number;
-            experiments.push(Box::new(cell));
-        }
-        Ok(experiments)
+    if options.only.iter().any(|part| part == HTTP) || http::is_there() {
+        cells.extend(HTTP_COMPACTORS.map(http));
     }
-
-    fn tables(&self, found: &[Comparison]) -> Vec<Table> {
-        let mut tables: Vec<Table> = found.iter().flat_map(tables_of).collect();
-        if self.options.only.is_empty() && found.iter().all(|found| found.part != HTTP) {
-            let why = [table::Cell::Text(http::MISSING.to_owned())];
-            tables.push(Table {
-                columns: vec!["why".to_owned()],
-                ..Table::new("hyper").row("not measured", why)
-            });
-        }
-        tables
-    }
+    let number = |(number, (part, title, arms, load)): (u64, Spec)| {
+        let load = Load { seed: options.seed, ..load };
+        let connections = load.connections.min(QUICK_CONNECTIONS);
+        let quick = Load { window: QUICK_WINDOW, connections, ..load };
+        experiment(part, title, arms, if options.quick { quick } else { load }, number, pinning)
+    };
+    (0..).zip(cells).map(number).collect()
 }
 
-impl Service {
-    fn compactors(&self) -> Vec<u32> {
-        match &self.compactors[..] {
-            [] if self.options.quick => vec![0, 2],
-            [] => vec![0, 1, 4, 16],
-            some => some.to_vec(),
-        }
-    }
+fn key_value(host: Host, part: &'static str, compactors: u32) -> Spec {
+    let setup = |arm| Setup { host, protocol: Protocol::KeyValue, arm, compactors };
+    let title = format!("Key-value service on {}, {}", host.title(), with(compactors));
+    (part, title, host.arms().map(setup).collect(), KV_LOAD)
+}
 
-    fn key_value(&self, host: Host, compactors: u32, pinning: &Pinning) -> Cell {
-        let is_wanted = |arm: &Arm| self.arms.is_empty() || self.arms.contains(arm);
-        let others = Arm::value_variants().iter().copied().filter(|arm| host.has(*arm)).filter(is_wanted);
-        let arms = [Arm::Native].into_iter().chain(others);
-        let setup = |arm| Setup { host, protocol: Protocol::KeyValue, arm, compactors };
-        let title = format!("Key-value service on {}, {}", host.title(), with(compactors));
-        Cell::new(KV, title, arms.map(setup).collect(), self.load(KV_LOAD), pinning)
-    }
+fn echo(host: Host, connections: usize, compactors: u32) -> Spec {
+    // Beside compactors, the base is the server without them.
+    let arms = match compactors {
+        0 => vec![(Arm::Native, 0), (Arm::Imports, 0)],
+        _ => vec![(Arm::Native, 0), (Arm::Native, compactors), (Arm::TwoQueues, compactors)],
+    };
+    let setup = |(arm, compactors)| Setup { host, protocol: Protocol::Echo, arm, compactors };
+    let plural = if connections == 1 { "" } else { "s" };
+    let title = format!("Echo on {}, {connections} connection{plural}, {}", host.title(), with(compactors));
+    (ECHO, title, arms.into_iter().map(setup).collect(), Load { connections, ..ECHO_LOAD })
+}
 
-    fn echo(&self, host: Host, connections: usize, compactors: u32, pinning: &Pinning) -> Cell {
-        // Beside compactors, the base is the server without them.
-        let arms = match compactors {
-            0 => vec![(Arm::Native, 0), (Arm::Imports, 0)],
-            _ => vec![(Arm::Native, 0), (Arm::Native, compactors), (Arm::TwoQueues, compactors)],
-        };
-        let setup = |(arm, compactors)| Setup { host, protocol: Protocol::Echo, arm, compactors };
-        let load = self.load(Load { connections, ..ECHO_LOAD });
-        let plural = if load.connections == 1 { "" } else { "s" };
-        let connections = format!("{} connection{plural}", load.connections);
-        let title = format!("Echo on {}, {connections}, {}", host.title(), with(compactors));
-        Cell::new(ECHO, title, arms.into_iter().map(setup).collect(), load, pinning)
-    }
+fn http(compactors: u32) -> Spec {
+    let setup = |arm| Setup { host: Host::Tokio, protocol: Protocol::KeyValue, arm, compactors };
+    let arms = [Arm::Native, Arm::TwoQueues].map(setup).to_vec();
+    (HTTP, format!("hyper, {}", with(compactors)), arms, HTTP_LOAD)
+}
 
-    fn http(&self, compactors: u32, pinning: &Pinning) -> Cell {
-        let setup = |arm| Setup { host: Host::Tokio, protocol: Protocol::KeyValue, arm, compactors };
-        let title = format!("hyper, {}", with(compactors));
-        let arms = [Arm::Native, Arm::TwoQueues].map(setup);
-        Cell::new(HTTP, title, arms.to_vec(), self.load(HTTP_LOAD), pinning)
+fn tables(found: &[Comparison]) -> Vec<Table> {
+    let mut tables: Vec<Table> = found.iter().flat_map(tables_of).collect();
+    let has = |part| found.iter().any(|found| found.part == part);
+    if has(KV[0].0) && has(ECHO) && !has(HTTP) {
+        let why = [table::Cell::Text(http::MISSING.to_owned())];
+        let table = Table { columns: vec!["why".to_owned()], ..Table::new("hyper") };
+        tables.push(table.row("not measured", why));
     }
-
-    /// With what was asked for.
-    fn load(&self, usual: Load) -> Load {
-        let usual = Load { seed: self.options.seed, ..usual };
-        match self.options.quick {
-            true => {
-                Load { window: QUICK_WINDOW, connections: usual.connections.min(QUICK_CONNECTIONS), ..usual }
-            }
-            false => usual,
-        }
-    }
+    tables
 }
 
 fn with(compactors: u32) -> String {
@@ -219,42 +168,4 @@ fn tables_of(found: &Comparison) -> Vec<Table> {
         .values("requests", found, OPEN_RATE, Unit::PerSecond)
         .values("sent late, p99", found, &format!("{LATENESS}.p99"), Unit::Nanos);
     closed.into_iter().chain([open]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::{Command, Line};
-    use clap::Parser;
-
-    fn cells(line: &str) -> Vec<(String, Vec<String>)> {
-        let line = ["clockworker-benches", "service"].into_iter().chain(line.split_terminator(' '));
-        let Command::Service(service) = Line::try_parse_from(line).unwrap().command else { unreachable!() };
-        let experiments = service.experiments(&Pinning::detect()).unwrap();
-        let cells = experiments.iter().filter(|one| one.part() != HTTP && one.title().contains("tokio"));
-        cells.map(|cell| (cell.title().to_owned(), cell.arms().to_vec())).collect()
-    }
-
-    #[test]
-    fn the_key_value_service_has_every_arm_beside_every_number_of_compactors() {
-        let cells = self::cells("");
-        let titles = cells.iter().map(|(title, _)| title.strip_prefix("Key-value service on tokio, "));
-        let with = ["no compactors", "1 compactor", "4 compactors", "16 compactors"];
-        assert!(titles.take(4).eq(with.map(Some)) && cells.len() == 4 + ECHO_CELLS.len());
-        assert_eq!((cells[0].1.len(), &*cells[0].1[0]), (5, "LocalSet"));
-        let some = &self::cells("--compactors 3 --arms qlas")[0];
-        assert_eq!(some.0, "Key-value service on tokio, 3 compactors");
-        assert_eq!(some.1, ["LocalSet", "Clockworker, QLAS"]);
-    }
-
-    #[test]
-    fn echo_beside_compactors_is_compared_with_echo_alone_and_chunks_are_with_those_beside_local_set() {
-        let service = Service { options: Options::default(), compactors: Vec::new(), arms: Vec::new() };
-        let cell = service.echo(Host::Tokio, 64, 8, &Pinning::detect());
-        assert_eq!(cell.arms()[..2], ["LocalSet, no compactors", "LocalSet"]);
-        assert_eq!(
-            [LATENCY, CLOSED_RATE, CHUNKS, CLOSED_CHUNKS].map(|figure| cell.base(figure)),
-            [0, 0, 1, 1]
-        );
-    }
 }

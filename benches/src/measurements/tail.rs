@@ -8,7 +8,7 @@
 //! - *Slowdown*: response time over size. 1 is a job that had the thread for itself.
 //! - *Small* jobs are below 100 µs, *large* ones from 1 ms. What becomes of these shows whether favouring small jobs starves them.
 //!
-//! Jobs do no work: [a clock](crate::workload::clock) is moved on by it, and by the time that the executor really takes. So rounds
+//! Jobs do no work: [a clock](clock) is moved on by it, and by the time that the executor really takes. So rounds
 //! of seconds take a moment, and other programs on the machine change little. A reader must not conclude from this what caches,
 //! which real work would fill, do to an executor; nor how often it stops for more than 20 µs; nor what its readings of the clock
 //! cost, which here are of a number in memory. Instead each piece is charged one reading of the system's clock, in every arm, also
@@ -19,6 +19,7 @@
 //!
 //! The part [`slowdown_50`](slowdown) has the highest load at which short jobs are not slowed down too much.
 
+pub mod clock;
 pub mod schedule;
 pub mod server;
 pub mod slowdown;
@@ -27,27 +28,29 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-use anyhow::Result;
-use clap::{Args, value_parser};
 use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
 use clockworker_schedulers::simulate::{Policy, Queue, Service, Simulation};
 
-use crate::harness::{
-    Comparison, Distribution, Experiment, Measurement, Options, Pinning, Sample, Sampling, Table, Unit,
-    Window,
-};
+use crate::harness::{Comparison, Experiment, Measurement, Sample, Table, Unit, Window};
 use schedule::{Jobs, Schedule};
 use server::{Order, Served, Work};
 
-#[derive(Args, Debug)]
-pub struct Tail {
-    #[command(flatten)]
-    pub options: Options,
-
-    /// Jobs of each load that `slowdown_50` tries [default: 400,000 of the first shape, 50,000 of the second]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1_000..=50_000_000))]
-    pub jobs: Option<u32>,
-}
+pub const TAIL: Measurement = Measurement {
+    name: "tail",
+    question: "What does the order of work do to the slowest jobs, short and long?",
+    experiments: |options, _pinning| {
+        let window = if options.quick { QUICK_WINDOW } else { WINDOW };
+        let loads = services().into_iter().flat_map(|service| LOADS.map(|load| (service.clone(), load)));
+        let orders = (0..)
+            .zip(loads)
+            .map(|(number, (service, load))| order(service, load, window, options.seed, number));
+        orders.chain(slowdown::experiments(options.seed, options.quick)).collect()
+    },
+    tables: |found| {
+        let orders = found.iter().filter(|found| found.part == PART);
+        orders.map(table).chain(slowdown::tables(found)).collect()
+    },
+};
 
 const PART: &str = "order";
 
@@ -72,7 +75,7 @@ const ARMS: [(&str, &str, Order); 6] = [
     ("Clockworker, SERPT", "serpt", |work| work.under(Serpt::default())),
 ];
 
-const RESPONSE: &str = "response_ns";
+const RESPONSE: &str = "mean_response_ns";
 /// Slowdowns, by the sizes of jobs in nanoseconds.
 const SIZES: [(&str, Range<u64>); 3] = [
     ("slowdown", 0..u64::MAX),
@@ -96,38 +99,6 @@ fn services() -> [(&'static str, Service); 3] {
     .map(|(title, service)| (title, service.expect("these are distributions")))
 }
 
-impl Measurement for Tail {
-    fn name(&self) -> &'static str {
-        "tail"
-    }
-
-    fn question(&self) -> &'static str {
-        "What does the order of work do to the slowest jobs, short and long?"
-    }
-
-    fn options(&self) -> &Options {
-        &self.options
-    }
-
-    fn experiments(&self, _pinning: &Pinning) -> Result<Vec<Box<dyn Experiment>>> {
-        let Options { seed, quick, .. } = self.options;
-        let window = if quick { QUICK_WINDOW } else { WINDOW };
-        let loads = services().into_iter().flat_map(|service| LOADS.map(|load| (service.clone(), load)));
-        let orders = (0..).zip(loads).map(move |(number, (service, load))| {
-            let experiment = order(service, load, window, seed, number);
-            Box::new(experiment) as Box<dyn Experiment>
-        });
-        let jobs = self.jobs.map(|jobs| jobs as usize);
-        let slowdowns = slowdown::experiments(seed, quick, jobs).into_iter().map(|one| Box::new(one) as _);
-        Ok(orders.chain(slowdowns).collect())
-    }
-
-    fn tables(&self, found: &[Comparison]) -> Vec<Table> {
-        let orders = found.iter().filter(|found| found.part == PART);
-        orders.map(table).chain(slowdown::tables(found)).collect()
-    }
-}
-
 /// Jobs of such sizes at a utilisation in percent.
 fn order(
     (title, service): (&str, Service),
@@ -135,7 +106,7 @@ fn order(
     window: Duration,
     seed: u64,
     number: u64,
-) -> Sampling {
+) -> Experiment {
     let load = f64::from(percent) / 100.0;
     let count = (window.as_nanos() as f64 * load / service.mean_ns()).ceil() as usize;
     let take = move |window: &Window| {
@@ -145,30 +116,26 @@ fn order(
             serve(Work { schedule: schedule.clone(), piece: PIECE, give_up: Box::new(|_, _| false) });
         Ok(sample(&schedule, &served, policy))
     };
-    let titles = ARMS.map(|(title, ..)| title.to_owned()).to_vec();
-    Sampling::new(PART, format!("{title}, at {percent} %"), titles, take).rounds(ROUNDS)
+    Experiment::new(PART, format!("{title}, at {percent} %"), ARMS.map(|(title, ..)| title), take)
+        .rounds(ROUNDS)
 }
 
 fn sample(schedule: &Schedule, served: &Served, policy: &str) -> Sample {
     let ends = schedule.jobs.iter().zip(&served.ends_ns);
-    let responses = ends.map(|(job, end_ns)| (job.service_ns, end_ns - job.at_ns));
-    let response = Distribution::of_nanos(responses.clone().map(|(_, response_ns)| Some(response_ns)));
-    let slowdown = |sizes: Range<u64>| {
-        let mut slowdown = Distribution::in_units_of(0.001);
-        let of_size = responses.clone().filter(|(size_ns, _)| sizes.contains(size_ns));
-        of_size.for_each(|(size_ns, response_ns)| slowdown.add(response_ns as f64 / size_ns as f64));
-        slowdown
-    };
+    let responses: Vec<(u64, f64)> =
+        ends.map(|(job, end_ns)| (job.service_ns, (end_ns - job.at_ns) as f64)).collect();
+    let mean_ns = responses.iter().map(|(_, response_ns)| response_ns).sum::<f64>() / responses.len() as f64;
     let overhead_ns = served.overhead.as_nanos() as f64 / served.polls.max(1) as f64;
     let sample = Sample::default()
-        .rate(SIMULATED, response.mean(), simulated_ns(schedule, policy, overhead_ns))
+        .number(SIMULATED, mean_ns / simulated_ns(schedule, policy, overhead_ns))
         .number(OVERHEAD, overhead_ns)
-        .distribution(RESPONSE, response);
-    SIZES
-        .into_iter()
-        .map(|(key, sizes)| (key, slowdown(sizes)))
-        .filter(|(_, slowdown)| slowdown.count() > 0)
-        .fold(sample, |sample, (key, slowdown)| sample.distribution(key, slowdown))
+        .number(RESPONSE, mean_ns);
+    SIZES.into_iter().fold(sample, |sample, (key, sizes)| {
+        let of_size = responses.iter().filter(|(size_ns, _)| sizes.contains(size_ns));
+        let slowdowns: Vec<f64> =
+            of_size.map(|(size_ns, response_ns)| response_ns / *size_ns as f64).collect();
+        if slowdowns.is_empty() { sample } else { sample.distribution(key, slowdowns) }
+    })
 }
 
 /// The mean response that the simulator has, where each piece takes such an overhead besides.
@@ -185,7 +152,7 @@ fn simulated_ns(schedule: &Schedule, policy: &str, overhead_ns: f64) -> f64 {
 
 fn table(found: &Comparison) -> Table {
     Table::new(format!("Jobs of sizes {}", found.title))
-        .column("mean response", found, "response_ns.mean", Unit::Nanos)
+        .column("mean response", found, RESPONSE, Unit::Nanos)
         .column("p99 slowdown", found, "slowdown.p99", Unit::Number)
         .column("p99.9 slowdown", found, "slowdown.p999", Unit::Number)
         .column("of small: p99", found, "slowdown_of_small.p99", Unit::Number)
@@ -220,8 +187,8 @@ mod tests {
     fn responses_count_from_the_intended_arrival() {
         let served =
             Served { ends_ns: vec![60_000, 36_000], polls: 3, overhead: Duration::ZERO, gave_up: false };
-        let figures = sample(&schedule(), &served, "fifo").figures();
-        assert_eq!((figures["response_ns.max"], figures["response_ns.mean"]), (60_000.0, 47_500.0));
-        assert_eq!((figures["slowdown.max"], figures["slowdown_of_small.max"]), (3.5, 3.5));
+        let figures = sample(&schedule(), &served, "fifo").into_figures();
+        let wanted = (47_500.0, 3.5, 3.5);
+        assert_eq!((figures[RESPONSE], figures["slowdown.p99"], figures["slowdown_of_small.p99"]), wanted);
     }
 }

@@ -28,35 +28,3 @@ impl Future for SelfWaking {
         Poll::Pending
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::pin::pin;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicU32, Ordering};
-    use std::task::Wake;
-
-    struct Wakes(AtomicU32);
-
-    impl Wake for Wakes {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    #[test]
-    fn one_wake_per_yield_and_one_poll_more() {
-        for yields in [0, 1, 5] {
-            let wakes = Arc::new(Wakes(AtomicU32::new(0)));
-            let waker = wakes.clone().into();
-            let mut future = pin!(SelfWaking::new(yields));
-            for polls in 1..=yields {
-                assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-                assert_eq!(wakes.0.load(Ordering::Relaxed), polls);
-            }
-            assert!(future.poll(&mut Context::from_waker(&waker)).is_ready());
-            assert_eq!(wakes.0.load(Ordering::Relaxed), yields);
-        }
-    }
-}

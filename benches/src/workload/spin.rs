@@ -27,21 +27,11 @@ pub fn burn(amount: Duration) {
     hint::black_box(state);
 }
 
-#[cfg(unix)]
 pub fn cpu_time() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
 
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-/// Wall time since the first call, as this system has no clock for the CPU time of a thread.
-#[cfg(not(unix))]
-pub fn cpu_time() -> Duration {
-    use std::time::Instant;
-
-    static FIRST_CALL: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    crate::stopwatch::now() - *FIRST_CALL.get_or_init(crate::stopwatch::now)
 }
 
 #[cfg(test)]

@@ -4,22 +4,18 @@ use crate::support::{assert_shows, comparisons, quick};
 
 #[test]
 fn every_part_has_its_table() {
-    let found = quick("micro --arms clockworker,two_queues,boxed_loop");
+    let found = quick("micro");
     let headings = [
         "spawn, join",
         "spawn, 5 yields, join",
-        "abort",
-        "in a JoinSet",
         "1,000 tasks",
         "tokio's yield_now",
-        "by Notify",
-        "by oneshot",
-        "between two queues, by Notify",
+        "in one queue",
+        "between two queues",
         "host busy, until the poll: p50",
         "host parked, until the poll: p99",
         "for the waker",
         "parked, beyond its future",
-        "kept after",
     ];
     assert_shows(&found.printed, &headings);
     assert_shows(&found.markdown, &headings);

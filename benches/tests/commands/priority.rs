@@ -5,10 +5,10 @@ use crate::support::{assert_shows, comparisons, quick};
 #[test]
 fn every_part_compares_latencies_with_the_foreground_alone_and_backgrounds_with_local_set() {
     let found = quick("priority");
-    let shown = ["Clockworker 13:2", "request 50 µs", "two runtimes, background nice 19", "p99 ÷ alone"];
+    let shown = ["Clockworker 13:2", "two runtimes, background nice 19", "p99 ÷ alone"];
     assert_shows(&found.printed, &shown);
     let parts = comparisons(&found.json).iter().map(|found| found["part"].as_str().unwrap());
-    let wanted = ["shares", "sleeping", "published_shape", "requests", "polls", "polls"];
+    let wanted = ["shares", "sleeping", "published_shape"];
     assert!(parts.eq(wanted), "{}", found.json);
     for comparison in comparisons(&found.json) {
         for (place, arm) in comparison["arms"].as_array().unwrap().iter().enumerate() {

@@ -24,8 +24,8 @@ fn arms(comparison: &Value) -> &[Value] {
 
 #[test]
 fn every_key_value_service_answers_without_and_beside_compactors() {
-    let found = quick("service --only kv --seed 7");
-    assert_shows(&found.printed, &["on tokio, 2 compactors", "two queues 19:1", "p99.9", "sent late, p99"]);
+    let found = quick("service --only kv_0,kv_4 --seed 7");
+    assert_shows(&found.printed, &["on tokio, 4 compactors", "two queues 19:1", "p99.9", "sent late, p99"]);
     let hosts = if cfg!(all(feature = "rivals", target_os = "linux")) { 2 } else { 1 };
     assert_eq!(comparisons(&found.json).len(), 2 * hosts);
     for comparison in comparisons(&found.json) {

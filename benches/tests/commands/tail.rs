@@ -10,6 +10,7 @@ fn every_order_is_measured_and_simulated_and_every_load_is_found() {
         "mean ÷ simulator's",
         "of large: p99",
         "50:1, 50:100 at 25 µs",
+        "Highest load in percent",
         "Clockworker, FairGroups",
     ];
     assert_shows(&found.printed, &shown);

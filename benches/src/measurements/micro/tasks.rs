@@ -1,22 +1,18 @@
-//! What a task's polls cost, and its beginning and end.
+//! What a task's polls cost, its beginning and end, and its memory while it waits.
 //!
 //! Tasks are polled in the order in which their memory was laid out, which is what processors foresee best: at 100,000
 //! tasks, tasks that have come and gone for a while cost more than this, on every arm.
 
 use std::future::poll_fn;
-use std::rc::Rc;
+use std::hint::black_box;
 use std::task::Poll;
 use std::time::Duration;
 
-use clockworker::JoinSet;
-use tokio::sync::oneshot;
-
-use super::{NS, able, sampled, timed};
-use crate::arms::Arm;
-use crate::arms::joined::one_turn;
-use crate::arms::runner::{Job, Runner};
+use super::{BYTES, NS, every, sampled, timed};
+use crate::arms::{Arm, Job, Runner};
 use crate::harness::numbers::grouped;
-use crate::harness::{Sample, Sampling};
+use crate::harness::{Experiment, Processes, Sample};
+use crate::process::resident_bytes;
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 
@@ -24,38 +20,25 @@ use crate::workload::self_waking::SelfWaking;
 const POLLS: [(usize, u32); 3] = [(1, 1_000_000), (1_000, 1_000), (100_000, 10)];
 const QUICK_POLLS: [(usize, u32); 3] = [(1, 20_000), (100, 200), (200, 100)];
 
-pub(super) fn experiments(arms: &[Arm], quick: bool) -> Vec<Sampling> {
-    let mut experiments = spawns(arms, quick);
+pub(super) fn experiments(quick: bool) -> Vec<Experiment> {
+    let (tasks, fewer) = if quick { (500, 200) } else { (100_000, 50_000) };
+    let spawns = [("spawn, join", tasks, 0), ("spawn, 5 yields, join", fewer, 5)];
+    let mut experiments: Vec<Experiment> = spawns
+        .map(|(title, tasks, yields)| {
+            timed("spawn", title, every, tasks, move |arm| arm.run(&SpawnAndJoin { tasks, yields }))
+        })
+        .into();
     let shapes = if quick { QUICK_POLLS } else { POLLS };
     experiments.extend(shapes.map(|(tasks, yields)| {
         let title = format!("{} tasks", grouped(tasks as u64)).replace("1 tasks", "1 task");
-        sampled("poll", title, arms.to_vec(), move |arm| {
-            Sample::default().number(NS, nanos_per_poll(arm, tasks, yields))
-        })
+        let take = move |arm| Sample::default().number(NS, nanos_per_poll(arm, tasks, yields));
+        sampled("poll", title, every, take)
     }));
     let (tasks, yields) = shapes[1];
     let number = tasks * yields as usize;
     let yielding = move |arm: Arm| arm.run(&TokioYields { tasks, yields });
-    experiments.push(timed("poll", "tokio's yield_now", able(arms, Arm::is_in_tokio), number, yielding));
+    experiments.push(timed("poll", "tokio's yield_now", Arm::is_in_tokio, number, yielding));
     experiments
-}
-
-fn spawns(arms: &[Arm], quick: bool) -> Vec<Sampling> {
-    let (tasks, fewer) = if quick { (500, 200) } else { (100_000, 50_000) };
-    let of_all = |title: &str, number, take: Box<dyn Fn(Arm) -> Duration>| {
-        timed("spawn", title, arms.to_vec(), number, take)
-    };
-    vec![
-        of_all("spawn, join", tasks, Box::new(move |arm| arm.run(&SpawnAndJoin { tasks, yields: 0 }))),
-        of_all(
-            "spawn, 5 yields, join",
-            fewer,
-            Box::new(move |arm| arm.run(&SpawnAndJoin { tasks: fewer, yields: 5 })),
-        ),
-        of_all("spawn, detach", tasks, Box::new(move |arm| arm.run(&SpawnAndDetach(tasks)))),
-        timed("spawn", "abort", able(arms, Arm::aborts), tasks, move |arm| arm.run(&Abort(tasks))),
-        timed("spawn", "in a JoinSet", able(arms, has_join_set), tasks, move |arm| in_a_join_set(arm, tasks)),
-    ]
 }
 
 /// From before the first spawn until the last task has been awaited.
@@ -117,139 +100,42 @@ impl Job for TokioYields {
     }
 }
 
-/// From before the first spawn until the last future has been dropped.
-struct SpawnAndDetach(usize);
+/// The state of a future that waits, in bytes.
+const STATE: usize = 64;
 
-impl Job for SpawnAndDetach {
-    type Found = Duration;
+/// Enough for an interval: memory is nearly the same each time.
+const MEMORY_ROUNDS: u32 = 6;
 
-    fn run<R: Runner>(&self, runner: R) -> Duration {
-        let watch = Stopwatch::start();
-        runner.block_on(detached(&runner, self.0, || async {}));
-        watch.elapsed()
-    }
+/// Each sample has a process of its own, as memory that one executor has freed would be the next one's.
+pub(super) fn memory(quick: bool) -> Experiment {
+    let tasks = if quick { 5_000 } else { 500_000 };
+    let title = format!("parked, beyond its future ({} tasks)", grouped(tasks as u64));
+    let take = move |arm: Arm| Sample::default().number(BYTES, arm.run(&Parked(tasks)));
+    sampled("memory", title, every, take).rounds(MEMORY_ROUNDS).processes(Processes::ForASample)
 }
 
-/// Spawns detached tasks; is ready when the last of them has been dropped.
-pub(super) async fn detached<R: Runner, F>(runner: &R, tasks: usize, make: impl Fn() -> F)
-where
-    F: Future<Output = ()> + 'static,
-{
-    let (held, dropped) = held();
-    for task in 0..tasks {
-        let (held, future) = (held.clone(), make());
-        runner.spawn_detached(task, async move {
-            future.await;
-            drop(held);
+/// Tasks that wait for ever: bytes for each, less its future's.
+struct Parked(usize);
+
+impl Job for Parked {
+    type Found = f64;
+
+    fn run<R: Runner>(&self, runner: R) -> f64 {
+        let before = resident_bytes();
+        let after = runner.block_on(async {
+            (0..self.0).for_each(|task| runner.spawn_detached(task, sleeper()));
+            SelfWaking::new(1).await;
+            resident_bytes()
         });
-    }
-    drop(held);
-    let _ = dropped.await;
-}
-
-/// From the first abort of tasks that have been polled once until the last future has been dropped.
-struct Abort(usize);
-
-impl Job for Abort {
-    type Found = Duration;
-
-    fn run<R: Runner>(&self, runner: R) -> Duration {
-        let ((unpolled, all_polled), (held, all_dropped)) = (held(), held());
-        runner.block_on(async {
-            let victim = |task| {
-                let (mut unpolled, held) = (Some(unpolled.clone()), held.clone());
-                let never = poll_fn(move |_cx| {
-                    unpolled.take();
-                    // Dropped with the future.
-                    let _: &Held = &held;
-                    Poll::Pending
-                });
-                runner.spawn(task, never)
-            };
-            let handles: Vec<_> = (0..self.0).map(victim).collect();
-            drop((unpolled, held));
-            let _ = all_polled.await;
-            one_turn().await;
-            let watch = Stopwatch::start();
-            handles.into_iter().for_each(R::abort);
-            let _ = all_dropped.await;
-            watch.elapsed()
-        })
+        (after - before) / self.0 as f64 - size_of_val(&sleeper()) as f64
     }
 }
 
-type Held = Rc<oneshot::Sender<()>>;
-
-/// What tasks hold, and what is ready when the last of them has dropped it.
-fn held() -> (Held, oneshot::Receiver<()>) {
-    let (held, dropped) = oneshot::channel();
-    (Rc::new(held), dropped)
-}
-
-fn has_join_set(arm: Arm) -> bool {
-    arm == Arm::LocalSet || arm.is_clockworker()
-}
-
-/// Spawns tasks into the executor's own `JoinSet`, and joins them.
-fn in_a_join_set(arm: Arm, tasks: usize) -> Duration {
-    if arm == Arm::LocalSet { arm.run(&TokioSet(tasks)) } else { arm.run(&ClockworkerSet(tasks)) }
-}
-
-struct ClockworkerSet(usize);
-
-impl Job for ClockworkerSet {
-    type Found = Duration;
-
-    fn run<R: Runner>(&self, runner: R) -> Duration {
-        let watch = Stopwatch::start();
-        runner.block_on(async {
-            let mut set = JoinSet::new();
-            (0..self.0).for_each(|_| drop(set.spawn_local(async {})));
-            while let Some(joined) = set.join_next().await {
-                joined.expect("no task fails");
-            }
-        });
-        watch.elapsed()
-    }
-}
-
-struct TokioSet(usize);
-
-impl Job for TokioSet {
-    type Found = Duration;
-
-    fn run<R: Runner>(&self, runner: R) -> Duration {
-        let watch = Stopwatch::start();
-        runner.block_on(async {
-            let mut set = tokio::task::JoinSet::new();
-            (0..self.0).for_each(|_| drop(set.spawn_local(async {})));
-            while let Some(joined) = set.join_next().await {
-                joined.expect("no task fails");
-            }
-        });
-        watch.elapsed()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each job ends when the last task has.
-    #[test]
-    fn every_arm_runs_every_task_to_its_end() {
-        for arm in Arm::all() {
-            for _ in 0..2 {
-                let took = |time: Duration| assert!(time > Duration::ZERO, "{}", arm.title());
-                took(arm.run(&SpawnAndJoin { tasks: 100, yields: 3 }));
-                took(arm.run(&SpawnAndDetach(100)));
-                if arm.aborts() {
-                    took(arm.run(&Abort(100)));
-                }
-                if has_join_set(arm) {
-                    took(in_a_join_set(arm, 100));
-                }
-            }
-        }
-    }
+/// Is never ready.
+fn sleeper() -> impl Future<Output = ()> + 'static {
+    let state = [1_u8; STATE];
+    poll_fn(move |_cx| {
+        black_box(&state);
+        Poll::Pending
+    })
 }

@@ -8,10 +8,9 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use super::{able, sampled};
-use crate::arms::Arm;
-use crate::arms::runner::{Job, Runner};
-use crate::harness::{Distribution, Pinning, Sample, Sampling, Side};
+use super::sampled;
+use crate::arms::{Arm, Job, Runner};
+use crate::harness::{Experiment, Pinning, Sample, Side};
 use crate::stopwatch::{Stopwatch, Wait, now, wait_until};
 use crate::workload::self_waking::SelfWaking;
 
@@ -24,14 +23,13 @@ pub(super) const DELAY_P99: &str = "delay.p99";
 /// Tasks that are runnable all the time, where the host is busy.
 const BUSY_TASKS: usize = 100;
 
-pub(super) fn experiments(arms: &[Arm], quick: bool, pinning: &Pinning) -> Vec<Sampling> {
+pub(super) fn experiments(quick: bool, pinning: &Pinning) -> Vec<Experiment> {
     let wakes = if quick { 20 } else { 1_000 };
-    let exchange = |company| Exchange { company, wakes, pinning: pinning.clone() };
-    let (busy, parked) = (exchange(BUSY_TASKS), exchange(0));
-    vec![
-        sampled("thread", "host busy", able(arms, Arm::has_busy_remote_wakers), move |arm| arm.run(&busy)),
-        sampled("thread", "host parked", able(arms, Arm::has_remote_wakers), move |arm| arm.run(&parked)),
-    ]
+    let exchange = |(title, company)| {
+        let exchange = Exchange { company, wakes, pinning: pinning.clone() };
+        sampled("thread", title, Arm::is_in_tokio, move |arm| arm.run(&exchange))
+    };
+    [("host busy", BUSY_TASKS), ("host parked", 0)].map(exchange).into()
 }
 
 /// A thread wakes a task again and again.
@@ -71,9 +69,7 @@ impl Job for Exchange {
         let times = sender.join().expect("the sender does not panic");
         let (sender, delay): (Vec<_>, Vec<_>) =
             times.into_iter().map(|[sender, delay]| (Some(sender), Some(delay))).unzip();
-        Sample::default()
-            .distribution("sender", Distribution::of_nanos(sender))
-            .distribution("delay", Distribution::of_nanos(delay))
+        Sample::default().waits("sender", sender).waits("delay", delay)
     }
 }
 
@@ -83,7 +79,7 @@ const UNTIL_PARKED: Duration = Duration::from_micros(100);
 /// An arm that needs longer for all wakes of a sample, because it is slow to wake up, gets fewer.
 const TIME_LIMIT: Duration = Duration::from_millis(300);
 
-/// glommio looks after foreign wakes every 100 ms, and must not be taken for dead.
+/// A wake that has not led to a poll by then is taken for lost.
 const LOST_AFTER: Duration = Duration::from_secs(2);
 
 /// What the receiver has seen when it is about to end.
@@ -97,9 +93,9 @@ struct Line {
 }
 
 impl Line {
-    /// Wakes the receiver again and again, each time when it has been polled, and unless the host is busy is asleep again. The
-    /// nanoseconds that each wake took here, and until the poll.
-    fn send(&self, waker: &Waker, wakes: u64, busy: bool) -> Vec<[u64; 2]> {
+    /// Wakes the receiver again and again, each time when it has been polled, and unless the host is busy is asleep again. How
+    /// long each wake took here, and until the poll.
+    fn send(&self, waker: &Waker, wakes: u64, busy: bool) -> Vec<[Duration; 2]> {
         let watch = Stopwatch::start();
         let timely = (1..=wakes).take_while(|&number| number == 1 || watch.elapsed() < TIME_LIMIT);
         let times = timely
@@ -112,7 +108,7 @@ impl Line {
                 waker.wake_by_ref();
                 let sent = now();
                 self.wake_until_seen(number, waker);
-                [(sent - begin).as_nanos() as u64, begin.elapsed().as_nanos() as u64]
+                [sent - begin, now() - begin]
             })
             .collect();
         self.over.store(true, Ordering::Release);

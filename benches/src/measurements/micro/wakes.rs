@@ -6,25 +6,22 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
-use super::{able, timed};
-use crate::arms::Arm;
-use crate::arms::runner::{Job, Runner};
-use crate::harness::Sampling;
+use super::timed;
+use crate::arms::{Arm, Job, Runner};
+use crate::harness::Experiment;
 use crate::stopwatch::Stopwatch;
 
-pub(super) fn experiments(arms: &[Arm], quick: bool) -> Vec<Sampling> {
+pub(super) fn experiments(quick: bool) -> Vec<Experiment> {
     let (hops, rounds) = if quick { (100, 5) } else { (50_000, 200) };
-    let one_lane = [0, 0];
     let by_notify = move |lanes| move |arm: Arm| arm.run(&NotifyHops { hops, lanes });
     let fan_out = FanOut { waiters: 1_000, rounds };
-    let able = || able(arms, Arm::has_wakers);
+    let (can, wakes) = (Arm::has_wakers, fan_out.waiters * fan_out.rounds);
     vec![
-        timed("hop", "by Notify", able(), hops, by_notify(one_lane)),
-        timed("hop", "by oneshot", able(), hops, move |arm| arm.run(&OneshotHops(hops))),
-        timed("hop", "between two queues, by Notify", able(), hops, by_notify([0, 1])),
-        timed("wake", "1,000 tasks", able(), fan_out.waiters * fan_out.rounds, move |arm| arm.run(&fan_out)),
+        timed("hop", "in one queue", can, hops, by_notify([0, 0])),
+        timed("hop", "between two queues", can, hops, by_notify([0, 1])),
+        timed("wake", "1,000 tasks", can, wakes, move |arm| arm.run(&fan_out)),
     ]
 }
 
@@ -58,41 +55,6 @@ impl Job for NotifyHops {
             ping.notify_one();
             first.await;
             second.await;
-        });
-        watch.elapsed()
-    }
-}
-
-/// Two tasks that answer each other, so often in all. The channels are made before the time starts.
-#[derive(Clone, Copy, Debug)]
-pub struct OneshotHops(pub usize);
-
-impl Job for OneshotHops {
-    type Found = Duration;
-
-    fn run<R: Runner>(&self, runner: R) -> Duration {
-        let round = |_| {
-            let (to_pong, from_ping) = oneshot::channel::<()>();
-            let (to_ping, from_pong) = oneshot::channel::<()>();
-            ((to_pong, from_pong), (to_ping, from_ping))
-        };
-        let (ping, pong): (Vec<_>, Vec<_>) = (0..self.0 / 2).map(round).unzip();
-        let watch = Stopwatch::start();
-        runner.block_on(async {
-            let ping = runner.spawn(0, async move {
-                for (send, receive) in ping {
-                    let _ = send.send(());
-                    let _ = receive.await;
-                }
-            });
-            let pong = runner.spawn(0, async move {
-                for (send, receive) in pong {
-                    let _ = receive.await;
-                    let _ = send.send(());
-                }
-            });
-            ping.await;
-            pong.await;
         });
         watch.elapsed()
     }
@@ -162,21 +124,5 @@ impl Bell {
         self.waiting.swap(&self.spare);
         self.spare.borrow_mut().drain(..).for_each(Waker::wake);
         if self.rung.get() == self.setup.rounds { Poll::Ready(()) } else { Poll::Pending }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_hop_and_every_wake_comes() {
-        for arm in Arm::all().filter(|arm| arm.has_wakers()) {
-            for lanes in [[0, 0], [0, 1]] {
-                assert!(arm.run(&NotifyHops { hops: 100, lanes }) > Duration::ZERO, "{}", arm.title());
-            }
-            assert!(arm.run(&OneshotHops(100)) > Duration::ZERO, "{}", arm.title());
-            assert!(arm.run(&FanOut { waiters: 10, rounds: 10 }) > Duration::ZERO, "{}", arm.title());
-        }
     }
 }

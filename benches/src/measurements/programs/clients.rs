@@ -3,15 +3,15 @@
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::sync::mpsc;
+use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::program::Setting;
+use super::Setting;
 use crate::arms::tokio::host;
-use crate::harness::Distribution;
 use crate::harness::Side;
 use crate::stopwatch::Stopwatch;
 
@@ -25,7 +25,7 @@ pub(super) fn key(number: usize) -> String {
 
 /// Clients of a key-value server, in closed loops: many with short commands, one with long ones. The latencies of the
 /// short ones.
-pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Distribution {
+pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: usize) -> Vec<Duration> {
     let (clients, commands, long) = (setting.size(50, 4), setting.size(200, 5), setting.size(20, 2));
     on_a_thread(setting, move |all| {
         all.spawn(async move {
@@ -44,7 +44,11 @@ pub(super) async fn of_key_value(setting: &Setting, address: SocketAddr, keys: u
 }
 
 /// Gives commands one after the other; how long each took.
-async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(usize) -> String) -> Vec<u64> {
+async fn command_often(
+    address: SocketAddr,
+    commands: usize,
+    command: impl Fn(usize) -> String,
+) -> Vec<Duration> {
     let mut stream = BufStream::new(connect(address).await);
     let (mut answer, mut latencies) = (String::new(), Vec::with_capacity(commands));
     for number in 0..commands {
@@ -52,7 +56,7 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
         stream.write_all(command(number).as_bytes()).await.expect("the server reads");
         stream.flush().await.expect("the server reads");
         stream.read_line(&mut answer).await.expect("the server answers");
-        latencies.push(watch.elapsed().as_nanos() as u64);
+        latencies.push(watch.elapsed());
         assert!(answer.ends_with('\n'), "the server ended");
         answer.clear();
     }
@@ -60,7 +64,7 @@ async fn command_often(address: SocketAddr, commands: usize, command: impl Fn(us
 }
 
 /// Clients that send blocks and wait for their echo. The latencies.
-pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Distribution {
+pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Vec<Duration> {
     let (clients, echoes) = (setting.size(64, 4), setting.size(100, 5));
     on_a_thread(setting, move |all| {
         (0..clients).for_each(|_| drop(all.spawn(echo_often(address, echoes))));
@@ -68,14 +72,14 @@ pub(super) async fn of_echo(setting: &Setting, address: SocketAddr) -> Distribut
     .await
 }
 
-async fn echo_often(address: SocketAddr, echoes: usize) -> Vec<u64> {
+async fn echo_often(address: SocketAddr, echoes: usize) -> Vec<Duration> {
     let (mut stream, mut block) = (connect(address).await, [7; BLOCK]);
     let mut latencies = Vec::with_capacity(echoes);
     for _ in 0..echoes {
         let watch = Stopwatch::start();
         stream.write_all(&block).await.expect("the echo's way there is open");
         stream.read_exact(&mut block).await.expect("the echo's way back is open");
-        latencies.push(watch.elapsed().as_nanos() as u64);
+        latencies.push(watch.elapsed());
     }
     latencies
 }
@@ -89,17 +93,15 @@ async fn connect(address: SocketAddr) -> TcpStream {
 /// Starts clients on a thread of theirs, and waits for them on this one. The latencies of all of them.
 async fn on_a_thread(
     setting: &Setting,
-    start: impl FnOnce(&mut JoinSet<Vec<u64>>) + Send + 'static,
-) -> Distribution {
+    start: impl FnOnce(&mut JoinSet<Vec<Duration>>) + Send + 'static,
+) -> Vec<Duration> {
     let (done, found) = oneshot::channel();
     setting.pinning.thread(Side::Load, move || {
         let latencies = host().block_on(async {
-            let (mut clients, mut latencies) = (JoinSet::new(), Distribution::default());
+            let (mut clients, mut latencies) = (JoinSet::new(), Vec::new());
             start(&mut clients);
             while let Some(some) = clients.join_next().await {
-                for nanos in some.expect("no client fails") {
-                    latencies.add_nanos(Some(nanos));
-                }
+                latencies.extend(some.expect("no client fails"));
             }
             latencies
         });

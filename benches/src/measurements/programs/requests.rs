@@ -1,7 +1,8 @@
 //! A task for each request, on monoio.
 
 use super::task::{run, spawn};
-use crate::measurements::programs::program::{Program, Setting};
+use crate::harness::Sample;
+use crate::measurements::programs::{Program, Setting, TIME};
 use crate::stopwatch::Stopwatch;
 use crate::workload::self_waking::SelfWaking;
 
@@ -11,7 +12,7 @@ pub(crate) const PROGRAM: Program = Program {
 };
 
 /// Connections, each a task, that spawn a task for every request and wait for it.
-fn task_per_request(setting: &Setting) -> Vec<f64> {
+fn task_per_request(setting: &Setting) -> Sample {
     let (connections, requests) = (setting.size(64, 4), setting.size(2_000, 10));
     run(async move {
         let watch = Stopwatch::start();
@@ -25,7 +26,7 @@ fn task_per_request(setting: &Setting) -> Vec<f64> {
         for connection in (0..connections).map(connection).collect::<Vec<_>>() {
             end_of(connection).await;
         }
-        vec![watch.nanos()]
+        Sample::default().number(TIME, watch.nanos())
     })
 }
 

@@ -1,8 +1,8 @@
 //! A cell: servers that are compared under the same load.
 //!
-//! All servers of a cell are up for all rounds, and all are stopped (`SIGSTOP`) but the one that has its window. The rate of a
-//! round's open loop may follow from its own closed loops, so that it has the machine's speed of the moment.
+//! All servers of a cell stay up, and all are stopped (`SIGSTOP`) but the one that has its window.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -24,27 +24,7 @@ pub(super) const LATENCY: &str = "latency_ns";
 pub(super) const LATENESS: &str = "lateness_ns";
 
 /// Files that are open beside the connections.
-const OTHER_FILES: u64 = 64;
-
-pub(super) struct Cell {
-    part: &'static str,
-    title: String,
-    titles: Vec<String>,
-    arms: Vec<Setup>,
-    load: Load,
-    pinning: Pinning,
-    /// Tells its schedules from those of other cells.
-    pub(super) number: u64,
-    /// By place, once they are started.
-    servers: Vec<Running>,
-}
-
-struct Running {
-    server: Box<dyn Server>,
-    compactors: u32,
-    /// Answers a second in the closed loop of the round.
-    closed_rate: f64,
-}
+const OTHER_FILES: usize = 64;
 
 /// What the client does.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +41,7 @@ pub(super) struct Load {
 pub(super) enum Loop {
     /// Each connection has one request under way.
     Closed,
-    /// Requests are sent at half the pace of the closed loops before.
+    /// Requests are sent at half the pace of a closed loop that the base had when the round began.
     HalfLoad,
     /// Requests are sent at so many a second.
     Rate(f64),
@@ -86,100 +66,83 @@ pub(super) struct Found {
     pub(super) chunks: f64,
 }
 
+struct Cell {
+    arms: Vec<Setup>,
+    load: Load,
+    pinning: Pinning,
+    /// Tells its schedules from those of other cells.
+    number: u64,
+    /// By place.
+    servers: BTreeMap<usize, Box<dyn Server>>,
+    /// The round, and the rate of its open loop at half load.
+    half_load: Option<(u32, f64)>,
+}
+
+/// Chunks are compared with those of the first arm that has any.
+pub(super) fn experiment(
+    part: &'static str,
+    title: String,
+    arms: Vec<Setup>,
+    load: Load,
+    number: u64,
+    pinning: &Pinning,
+) -> Experiment {
+    let is_mixed = arms.iter().any(|arm| arm.compactors != arms[0].compactors);
+    let title_of = |arm: &Setup| match arm.compactors {
+        0 if is_mixed => format!("{}, no compactors", arm.title()),
+        _ => arm.title().to_owned(),
+    };
+    let titles: Vec<String> = arms.iter().map(title_of).collect();
+    let (pinning, servers) = (pinning.clone(), BTreeMap::new());
+    let mut cell = Cell { arms, load, pinning, number, servers, half_load: None };
+    Experiment::new(part, title, titles, move |window| cell.sample(window))
+        .rounds(load.rounds)
+        .side(Side::Load)
+}
+
 impl Cell {
-    pub(super) fn new(
-        part: &'static str,
-        title: String,
-        arms: Vec<Setup>,
-        load: Load,
-        pinning: &Pinning,
-    ) -> Self {
-        let is_mixed = arms.iter().any(|arm| arm.compactors != arms[0].compactors);
-        let title_of = |arm: &Setup| match arm.compactors {
-            0 if is_mixed => format!("{}, no compactors", arm.title()),
-            _ => arm.title().to_owned(),
-        };
-        let titles = arms.iter().map(title_of).collect();
-        let (pinning, servers) = (pinning.clone(), Vec::new());
-        Cell { part, title, titles, arms, load, pinning, number: 0, servers }
-    }
-}
-
-/// The rate of an open loop at half load: half of what the slowest server does that has no compactors.
-fn half_load(closed: impl Iterator<Item = (u32, f64)>) -> f64 {
-    let alone = closed.filter(|(compactors, _)| *compactors == 0);
-    alone.map(|(_, rate)| rate / 2.0).fold(f64::INFINITY, f64::min)
-}
-
-impl Experiment for Cell {
-    fn part(&self) -> &str {
-        self.part
-    }
-
-    fn title(&self) -> &str {
-        &self.title
-    }
-
-    fn arms(&self) -> &[String] {
-        &self.titles
-    }
-
-    fn rounds(&self) -> u32 {
-        self.load.rounds
-    }
-
-    fn side(&self) -> Side {
-        Side::Load
-    }
-
-    fn phases(&self) -> usize {
-        self.load.loops.len()
-    }
-
-    /// Chunks are compared with those of the first arm that has any.
-    fn base(&self, figure: &str) -> usize {
-        let with_chunks = || self.arms.iter().position(|arm| arm.compactors > 0);
-        if figure.ends_with(CHUNKS) { with_chunks().unwrap_or(0) } else { 0 }
-    }
-
-    fn start(&mut self, places: &[usize]) -> Result<()> {
-        process::allow_files((places.len() * self.load.connections) as u64 + OTHER_FILES)?;
-        for &arm in places {
-            let setup = self.arms[arm];
-            let server = (self.load.start)(setup, &self.load, &self.pinning)?;
-            self.servers.push(Running { server, compactors: setup.compactors, closed_rate: 0.0 });
-        }
-        Ok(())
-    }
-
     fn sample(&mut self, window: &Window) -> Result<Sample> {
-        let closed = self.servers.iter().map(|running| (running.compactors, running.closed_rate));
-        let rate = match self.load.loops[window.phase] {
-            Loop::Closed => None,
-            Loop::HalfLoad => Some(half_load(closed)),
-            Loop::Rate(rate) => Some(rate),
-        };
-        // One schedule for all arms of a round.
-        let part = self.number << 32 | u64::from(window.round);
-        let running = &mut self.servers[window.place];
-        let Found { sample, rate: answered, chunks } = running.server.window(&self.load, rate, part)?;
-        let (rate_key, chunks_key) =
-            if rate.is_none() { (CLOSED_RATE, CLOSED_CHUNKS) } else { (OPEN_RATE, CHUNKS) };
-        if rate.is_none() {
-            running.closed_rate = answered;
-        }
-        let chunks = if running.compactors == 0 { f64::NAN } else { chunks };
-        Ok(sample.number(rate_key, answered).number(chunks_key, chunks))
+        let load = self.load;
+        let loops = load.loops.iter();
+        loops.copied().try_fold(Sample::default(), |sample, one| {
+            let rate = match one {
+                Loop::Closed => None,
+                Loop::Rate(rate) => Some(rate),
+                Loop::HalfLoad => Some(self.half_load(window.round)?),
+            };
+            // One schedule for all arms of a round.
+            let part = self.number << 32 | u64::from(window.round);
+            let found = self.server(window.place, window.arm)?.window(&load, rate, part)?;
+            let (rate_key, chunks_key) = match rate {
+                None => (CLOSED_RATE, CLOSED_CHUNKS),
+                Some(_) => (OPEN_RATE, CHUNKS),
+            };
+            let has_compactors = self.arms[window.arm].compactors > 0;
+            let chunks = if has_compactors { found.chunks } else { f64::NAN };
+            Ok(sample.with(found.sample).number(rate_key, found.rate).number(chunks_key, chunks))
+        })
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn half_load(&mut self, round: u32) -> Result<f64> {
+        if let Some((_, rate)) = self.half_load.filter(|(of, _)| *of == round) {
+            return Ok(rate);
+        }
+        let load = self.load;
+        let rate = self.server(0, 0)?.window(&load, None, 0)?.rate / 2.0;
+        self.half_load = Some((round, rate));
+        Ok(rate)
+    }
 
-    #[test]
-    fn the_slowest_sets_the_pace_unless_it_has_compactors() {
-        let found = |compactors| [(0, 100.0), (compactors, 50.0), (0, 150.0)].into_iter();
-        assert_eq!([0, 8].map(|compactors| half_load(found(compactors))), [25.0, 50.0]);
+    /// The server of a place, which is started if it is not there yet.
+    fn server(&mut self, place: usize, arm: usize) -> Result<&mut Box<dyn Server>> {
+        if !self.servers.contains_key(&place) {
+            let files = (self.servers.len() + 1) * self.load.connections + OTHER_FILES;
+            process::allow_files(files as u64)?;
+            self.pinning.release();
+            let server = (self.load.start)(self.arms[arm], &self.load, &self.pinning)?;
+            self.pinning.pin(Side::Load);
+            self.servers.insert(place, server);
+        }
+        Ok(self.servers.get_mut(&place).expect("it was just started"))
     }
 }

@@ -13,9 +13,12 @@ use anyhow::{Context, Result, bail};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
+use super::cell::{Found, LATENCY, LATENESS, Load, Server};
 use super::protocol::Dialogue;
 use super::schedule::Schedule;
-use crate::harness::Distribution;
+use super::server::Setup;
+use crate::harness::child::Child;
+use crate::harness::{Pinning, Sample};
 use crate::stopwatch::{Stopwatch, now};
 use connection::Connection;
 
@@ -28,16 +31,56 @@ const BUFFER: usize = 64 << 10;
 /// Longest time until the server has answered everything, once its compactors rest.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an open loop found.
-#[derive(Default)]
-pub(super) struct Open {
-    /// From when a request was due until its answer was read; without end if it was not in time.
-    pub(super) latencies: Distribution,
-    /// From when a request was due until it was sent.
-    pub(super) lateness: Distribution,
+/// How long the last answers of an open loop may take, beside compactors that go on.
+const LIMIT: Duration = Duration::from_millis(500);
+
+/// A server of our own, in a process of its own.
+struct Own {
+    client: Client,
+    process: Child,
 }
 
-pub(super) struct Client {
+pub(super) fn start(setup: Setup, load: &Load, pinning: &Pinning) -> Result<Box<dyn Server>> {
+    let mut process = Child::start(["service-server", &serde_json::to_string(&setup)?])?;
+    let dialogues = setup.protocol.dialogues(load.seed, load.connections);
+    let client = Client::connect(process.hear()?, &dialogues, pinning.apart())?;
+    process.let_run(false)?;
+    Ok(Box::new(Own { client, process }))
+}
+
+impl Server for Own {
+    fn window(&mut self, load: &Load, rate: Option<f64>, part: u64) -> Result<Found> {
+        let schedule =
+            rate.map(|rate| (rate, Schedule::draw(load.seed, part, rate, load.connections, load.window)));
+        self.process.let_run(true)?;
+        let before: u64 = self.process.ask(&())?;
+        let watch = Stopwatch::start();
+        let (sample, rate) = match schedule {
+            None => (Sample::default(), self.client.closed(load.window)?),
+            Some((rate, schedule)) => {
+                let open = self.client.open(&schedule, LIMIT)?;
+                let sample = Sample::default().waits(LATENCY, open.latencies);
+                (sample.waits(LATENESS, open.lateness.into_iter().map(Some)), rate)
+            }
+        };
+        let elapsed = watch.elapsed().as_secs_f64();
+        let after: u64 = self.process.ask(&())?;
+        self.client.settle()?;
+        self.process.let_run(false)?;
+        Ok(Found { sample, rate, chunks: (after - before) as f64 / elapsed })
+    }
+}
+
+/// What an open loop found.
+#[derive(Default)]
+struct Open {
+    /// From when a request was due until its answer was read; `None` if it was not in time.
+    latencies: Vec<Option<Duration>>,
+    /// From when a request was due until it was sent.
+    lateness: Vec<Duration>,
+}
+
+struct Client {
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,
@@ -54,7 +97,7 @@ struct Answer {
 
 impl Client {
     /// Connects once for each dialogue, and has each connection answer a request.
-    pub(super) fn connect(address: SocketAddr, dialogues: &[Dialogue], is_alone: bool) -> Result<Self> {
+    fn connect(address: SocketAddr, dialogues: &[Dialogue], is_alone: bool) -> Result<Self> {
         let poll = Poll::new()?;
         let connect = |(number, dialogue): (usize, &Dialogue)| -> io::Result<Connection> {
             let stream = Std::connect(address)?;
@@ -78,7 +121,7 @@ impl Client {
     }
 
     /// Sends a new request wherever one is answered, for `length`. The answers a second.
-    pub(super) fn closed(&mut self, length: Duration) -> Result<f64> {
+    fn closed(&mut self, length: Duration) -> Result<f64> {
         let (watch, mut answers) = (Stopwatch::start(), 0_u64);
         self.begin_everywhere()?;
         loop {
@@ -94,14 +137,14 @@ impl Client {
     }
 
     /// Sends requests when they are due, whatever has become of those before. Waits for the last answers for `limit` at most.
-    pub(super) fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open> {
+    fn open(&mut self, schedule: &Schedule, limit: Duration) -> Result<Open> {
         let (mut open, start) = (Open::default(), now());
         let mut arrivals = schedule.arrivals.iter().peekable();
         let (mut unanswered, end) = (schedule.arrivals.len(), schedule.length + limit);
         while unanswered > 0 && now() - start <= end {
             while let Some(arrival) = arrivals.next_if(|arrival| start + arrival.due <= now()) {
                 if schedule.counts(arrival.due) {
-                    open.lateness.add_nanos(Some(nanos(now() - (start + arrival.due))));
+                    open.lateness.push(now() - (start + arrival.due));
                 }
                 self.connections[arrival.connection].begin(arrival.due)?;
             }
@@ -109,16 +152,16 @@ impl Client {
             for answer in self.gather((start + next).saturating_duration_since(now()))? {
                 unanswered -= 1;
                 if schedule.counts(answer.due) {
-                    open.latencies.add_nanos(Some(nanos(answer.read - (start + answer.due))));
+                    open.latencies.push(Some(answer.read - (start + answer.due)));
                 }
             }
         }
-        (open.latencies.count()..schedule.counted()).for_each(|_| open.latencies.add_nanos(None));
+        open.latencies.resize(schedule.counted(), None);
         Ok(open)
     }
 
     /// Waits until all is answered.
-    pub(super) fn settle(&mut self) -> Result<()> {
+    fn settle(&mut self) -> Result<()> {
         let watch = Stopwatch::start();
         loop {
             let waiting: usize = self.connections.iter().map(Connection::waiting).sum();
@@ -151,10 +194,6 @@ impl Client {
         }
         Ok(answers)
     }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    duration.as_nanos() as u64
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_report_is_figures_in_nanoseconds() {
         let (rate, sample) = figures(&report(r#""200": 1000"#, "")).unwrap();
-        let found: Vec<_> = sample.figures().into_values().map(f64::round).collect();
+        let found: Vec<_> = sample.into_figures().into_values().map(f64::round).collect();
         assert_eq!((rate, &*found), (19953.5, &[300e3, 270e3, 760e3, 2_170e3][..]));
     }
 

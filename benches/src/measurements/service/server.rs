@@ -5,8 +5,8 @@
 //! is stopped.
 
 #[cfg(all(feature = "rivals", target_os = "linux"))]
-mod monoio;
-mod tokio;
+mod on_monoio;
+mod on_tokio;
 
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -16,14 +16,70 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::ValueEnum;
-use clockworker::{Executor, Queue};
+use clockworker::schedulers::Qlas;
+use clockworker::{Executor, compat};
 use serde::{Deserialize, Serialize};
 
 use super::protocol::Protocol;
+use crate::arms::clockworker::{executor_under, two_queues};
+use crate::arms::tokio::host;
 use crate::harness::child::{answer, say};
 use crate::harness::{Pinning, Side};
 use crate::workload::spin;
+
+#[path = "server"]
+mod local_set {
+    pub(super) use super::on_tokio::{Listener, Stream, listen, timeout};
+    use tokio::task::{spawn_local, yield_now};
+
+    pub(super) mod program;
+}
+
+#[allow(clippy::duplicate_mod, reason = "that arms are one source is what this is for")]
+#[path = "server"]
+mod imports {
+    pub(super) use super::on_tokio::{Listener, Stream, listen, timeout};
+    use clockworker::compat::{spawn_local, yield_now};
+
+    pub(super) mod program;
+}
+
+/// By its imports, but for `yield_now`, which was forgotten.
+#[allow(clippy::duplicate_mod, reason = "as above")]
+#[path = "server"]
+mod tokio_yield {
+    pub(super) use super::on_tokio::{Listener, Stream, listen, timeout};
+    use clockworker::compat::spawn_local;
+    use tokio::task::yield_now;
+
+    pub(super) mod program;
+}
+
+#[cfg(all(feature = "rivals", target_os = "linux"))]
+#[allow(clippy::duplicate_mod, reason = "as above")]
+#[path = "server"]
+mod monoio_spawn {
+    pub(super) use super::on_monoio::{Listener, Stream, listen, timeout};
+    use monoio::spawn as spawn_local;
+
+    /// monoio has no yield of its own, and puts a task that wakes itself before all others, which then starve. One that
+    /// waits for another task goes behind them.
+    async fn yield_now() {
+        spawn_local(async {}).await;
+    }
+
+    pub(super) mod program;
+}
+
+#[cfg(all(feature = "rivals", target_os = "linux"))]
+#[allow(clippy::duplicate_mod, reason = "as above")]
+#[path = "server"]
+mod imports_in_monoio {
+    pub(super) use super::on_monoio::{Listener, Stream, listen, timeout};
+    use clockworker::{spawn_local, yield_now};
+
+    pub(super) mod program;
+}
 
 /// Where every server listens, on a port that the system chooses.
 const ADDRESS: &str = "127.0.0.1:0";
@@ -37,9 +93,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// The CPU time that a compactor uses up between two yields.
 const CHUNK: Duration = Duration::from_micros(100);
 
-/// The shares of the queues of connections and of compactors.
-const FOREGROUND_SHARE: u32 = 19;
-const BACKGROUND_SHARE: u32 = 1;
+/// The shares of connections and of compactors.
+const SHARES: [u32; 2] = [19, 1];
 
 /// The runtime that does a server's I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,36 +116,31 @@ impl Host {
         match self {
             Host::Tokio => "tokio",
             #[cfg(all(feature = "rivals", target_os = "linux"))]
-            Host::Monoio if ::monoio::utils::detect_uring() => "monoio (io_uring)",
+            Host::Monoio if monoio::utils::detect_uring() => "monoio (io_uring)",
             #[cfg(all(feature = "rivals", target_os = "linux"))]
             Host::Monoio => "monoio (epoll)",
         }
     }
 
-    /// Whether an arm is possible on it, beside the host's own spawn.
-    pub(super) fn has(self, arm: Arm) -> bool {
-        match arm {
-            Arm::Native => false,
-            Arm::TokioYield => self == Host::Tokio,
-            _ => true,
-        }
+    /// The arms that are possible on it.
+    pub(super) fn arms(self) -> impl Iterator<Item = Arm> {
+        let all = [Arm::Native, Arm::Imports, Arm::TokioYield, Arm::TwoQueues, Arm::Qlas];
+        all.into_iter().filter(move |arm| *arm != Arm::TokioYield || self == Host::Tokio)
     }
 }
 
 /// What runs a server's tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum Arm {
-    /// The host's own spawn: tokio's LocalSet, or monoio's spawn
-    #[value(skip)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Arm {
+    /// The host's own spawn.
     Native,
-    /// Clockworker by its imports alone: one queue, all defaults
+    /// Clockworker by its imports alone: one queue, all defaults.
     Imports,
-    /// Imports with tokio's own yield_now kept, on tokio only
+    /// Imports with tokio's own yield_now kept, on tokio only.
     TokioYield,
-    /// A queue for connections and one for compactors, shares 19:1
+    /// A queue for connections and one for compactors.
     TwoQueues,
-    /// QLAS: each connection and each compactor is a group of its own
+    /// Each connection and each compactor is a group of its own, as a task without a group is one by itself.
     Qlas,
 }
 
@@ -130,7 +180,7 @@ fn work(chunks: &AtomicU64) {
     chunks.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Is a server until standard input ends. `setup` is a [`Setup`] as JSON.
+/// Is a server until standard input ends. `setup` is a `Setup` as JSON.
 pub fn run(setup: &str) -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
@@ -138,18 +188,51 @@ pub fn run(setup: &str) -> Result<()> {
     let (pinning, chunks) = (Pinning::detect(), Arc::<AtomicU64>::default());
     let world = World { setup, chunks: chunks.clone() };
     pinning.thread(Side::Measured, move || {
-        let Err(error) = serve(&world);
+        let Err(error) = serve(world);
         give_up(&error);
     });
     pinning.pin(Side::Load);
     answer(|()| Ok(chunks.load(Ordering::Relaxed)))
 }
 
-fn serve(world: &World) -> io::Result<Infallible> {
-    match world.setup.host {
-        Host::Tokio => tokio::serve(world),
+fn serve(world: World) -> io::Result<Infallible> {
+    let Setup { host, arm, .. } = world.setup;
+    let executor = if arm == Arm::Qlas { executor_under(Qlas::default()) } else { Executor::new() };
+    let queues = (arm == Arm::TwoQueues).then(|| two_queues(&executor, SHARES));
+    match host {
+        Host::Tokio => {
+            let host = self::host();
+            match arm {
+                Arm::Native => {
+                    let local_set = tokio::task::LocalSet::new();
+                    host.block_on(local_set.run_until(local_set::program::main(world, None)))
+                }
+                Arm::Imports => {
+                    let local_set = compat::LocalSet::new();
+                    host.block_on(local_set.run_until(imports::program::main(world, None)))
+                }
+                Arm::TokioYield => {
+                    let local_set = compat::LocalSet::new();
+                    host.block_on(local_set.run_until(tokio_yield::program::main(world, None)))
+                }
+                Arm::TwoQueues | Arm::Qlas => {
+                    host.block_on(executor.run_until(imports::program::main(world, queues)))
+                }
+            }
+        }
         #[cfg(all(feature = "rivals", target_os = "linux"))]
-        Host::Monoio => monoio::serve(world),
+        Host::Monoio => {
+            use crate::arms::Runner;
+
+            let host = crate::arms::monoio::Monoio::default();
+            if arm == Arm::Native {
+                return host.block_on(monoio_spawn::program::main(world, None));
+            }
+            let is_busy = world.setup.compactors > 0;
+            let run = executor.run_until(imports_in_monoio::program::main(world, queues));
+            // Beside an executor that is always busy, monoio does all of its work only with timers.
+            if is_busy { host.block_on(clockworker::monoio::with_timers(run))? } else { host.block_on(run) }
+        }
     }
 }
 
@@ -162,10 +245,4 @@ fn listens(address: io::Result<SocketAddr>) -> io::Result<()> {
 fn give_up(error: &io::Error) -> ! {
     let _ = writeln!(io::stderr(), "error: the server failed: {error}");
     std::process::exit(1)
-}
-
-/// The queue of connections and that of compactors.
-fn two_queues(executor: &Executor) -> io::Result<[Queue; 2]> {
-    let queue = |name, share| executor.new_queue(name).share(share).create().map_err(io::Error::other);
-    Ok([queue("connections", FOREGROUND_SHARE)?, queue("compactors", BACKGROUND_SHARE)?])
 }

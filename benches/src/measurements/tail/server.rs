@@ -9,16 +9,17 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::ManualClock;
 use clockworker::schedulers::Scheduler;
+use clockworker::{Executor, ManualClock};
 use clockworker_schedulers::simulate::Job;
 use tokio::sync::Notify;
 
+use super::clock::Clock;
 use super::schedule::Schedule;
-use crate::arms::Contender;
-use crate::arms::clockworker::OneQueue;
-use crate::arms::tokio::{Baseline, host};
-use crate::workload::clock::Clock;
+use crate::arms::Runner;
+use crate::arms::clockworker::{Clockworker, DefaultQueue};
+use crate::arms::tokio::LocalSet;
+
 use crate::workload::self_waking::SelfWaking;
 
 /// What became of a schedule.
@@ -47,25 +48,26 @@ pub type Order = fn(Work) -> Served;
 
 impl Work {
     pub fn on_local_set(self) -> Served {
-        self.inside(Baseline::default(), ManualClock::new())
+        self.on(LocalSet::default(), ManualClock::new())
     }
 
     /// On clockworker.
-    pub fn under(self, policy: impl Scheduler + 'static) -> Served {
+    pub fn under(self, scheduler: impl Scheduler + 'static) -> Served {
         let clock = ManualClock::new();
-        self.inside(OneQueue::on_clock(policy, clock.clone()), clock)
+        let executor = Executor::builder().scheduler(scheduler).clock(clock.clone()).build();
+        self.on(Clockworker::new(executor.expect("the defaults are valid"), DefaultQueue), clock)
     }
 
-    fn inside(self, contender: impl Contender, clock: ManualClock) -> Served {
-        let contender = Rc::new(contender);
-        host().block_on(contender.run_until(serve(&contender, self, clock)))
+    fn on(self, runner: impl Runner, clock: ManualClock) -> Served {
+        let runner = Rc::new(runner);
+        runner.block_on(serve(&runner, self, clock))
     }
 }
 
-async fn serve<C: Contender>(contender: &Rc<C>, work: Work, clock: ManualClock) -> Served {
+async fn serve<R: Runner>(runner: &Rc<R>, work: Work, clock: ManualClock) -> Served {
     let Work { schedule, piece, give_up } = work;
     let server = Rc::new(Server {
-        contender: contender.clone(),
+        runner: runner.clone(),
         piece_ns: piece.as_nanos() as u64,
         give_up,
         gave_up: Cell::new(false),
@@ -90,8 +92,8 @@ async fn serve<C: Contender>(contender: &Rc<C>, work: Work, clock: ManualClock) 
     }
 }
 
-struct Server<C> {
-    contender: Rc<C>,
+struct Server<R> {
+    runner: Rc<R>,
     schedule: Rc<Schedule>,
     piece_ns: u64,
     give_up: GiveUp,
@@ -105,7 +107,7 @@ struct Server<C> {
     clock: Clock,
 }
 
-impl<C: Contender> Server<C> {
+impl<R: Runner> Server<R> {
     fn next(&self) -> Option<Job> {
         self.schedule.jobs.get(self.admitted.get()).copied().filter(|_| !self.gave_up.get())
     }
@@ -116,8 +118,7 @@ impl<C: Contender> Server<C> {
             let number = self.admitted.get();
             self.admitted.set(number + 1);
             self.inside.set(self.inside.get() + 1);
-            let lane = job.group.unwrap_or(0) as usize;
-            C::detach(self.contender.spawn(lane, self.clone().work(number, job.service_ns)));
+            self.runner.spawn_detached(0, self.clone().work(number, job.service_ns));
         }
     }
 

@@ -11,12 +11,9 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use tokio::time::{sleep_until, timeout};
 
-use super::FIRST;
-use super::endless::{Endless, POLL};
-use crate::arms::Contender;
-use crate::arms::runner::Work;
-use crate::arms::tokio::host;
-use crate::harness::{Distribution, Sample};
+use super::{Endless, FIRST, POLL};
+use crate::arms::{Job, Runner};
+use crate::harness::Sample;
 use crate::random::{Purpose, between, random};
 use crate::stopwatch::{Stopwatch, now};
 use crate::workload::self_waking::SelfWaking;
@@ -45,60 +42,51 @@ pub(super) struct Flood {
     pub(super) part: u64,
 }
 
-/// Responses of all quiet tenants in nanoseconds; `None` is one without an end.
+/// Responses of all quiet tenants; `None` is one without an end.
 pub(super) struct Found {
-    responses: Vec<Option<u64>>,
+    responses: Vec<Option<Duration>>,
     flood_cpu: f64,
 }
 
 /// One arm alone and beside the flood; `run` runs it, and which is first changes by round.
 pub(super) fn sample(round: u64, run: impl Fn(bool) -> Found) -> Sample {
-    let (alone, beside) = if round.is_multiple_of(2) {
-        let alone = run(false);
-        (alone, run(true))
-    } else {
-        let beside = run(true);
-        (run(false), beside)
-    };
-    let flood_cpu = beside.flood_cpu;
-    let [alone, beside] = [alone, beside].map(|found| Distribution::of_nanos(found.responses));
-    Sample::default()
-        .number(P99_BY_ALONE, beside.at(0.99) / alone.at(0.99))
-        .number(FLOOD_CPU, flood_cpu)
-        .distribution(ALONE, alone)
-        .distribution(BESIDE, beside)
+    let first = round % 2 == 1;
+    let (one, other) = (run(first), run(!first));
+    let (alone, beside) = if first { (other, one) } else { (one, other) };
+    let sample = Sample::default().waits(ALONE, alone.responses).waits(BESIDE, beside.responses);
+    let by_alone = sample.figure(&format!("{BESIDE}.p99")) / sample.figure(&format!("{ALONE}.p99"));
+    sample.number(P99_BY_ALONE, by_alone).number(FLOOD_CPU, beside.flood_cpu)
 }
 
-impl Work for Flood {
+impl Job for Flood {
     type Found = Found;
 
-    fn on<C: Contender>(&self, contender: C) -> Found {
-        let contender = Rc::new(contender);
-        host().block_on(contender.run_until(self.serve(&contender)))
+    fn run<R: Runner>(&self, runner: R) -> Found {
+        runner.block_on(self.serve(&runner))
     }
 }
 
 impl Flood {
-    async fn serve<C: Contender>(self, contender: &Rc<C>) -> Found {
+    async fn serve<R: Runner>(self, runner: &R) -> Found {
         let flood = Endless::default();
         if self.floods {
-            flood.spawn(&**contender, FIRST, TASKS);
+            flood.spawn(runner, FIRST, TASKS);
         }
         let (watch, start) = (Stopwatch::start(), now());
         let tenants: Vec<Rc<Tenant>> = (0..QUIET).map(|_| Rc::default()).collect();
         let spawn = |(number, tenant): (usize, &Rc<Tenant>)| {
             let random = random(self.seed, Purpose::Arrivals, self.part << 8 | number as u64);
-            contender.spawn(FIRST + 1 + number, tenant.clone().work(random, start, start + self.window))
+            runner.spawn(FIRST + 1 + number, tenant.clone().work(random, start, start + self.window))
         };
-        let handles: Vec<C::Handle> = tenants.iter().enumerate().map(spawn).collect();
+        let handles: Vec<R::Task> = tenants.iter().enumerate().map(spawn).collect();
         let all = async {
             for handle in handles {
-                handle.await.expect("a quiet tenant does not fail");
+                handle.await;
             }
         };
         // Which responses have not ended by the limit is found with the tenants.
         let _ = timeout(self.window + self.drain, all).await;
-        let flood_cpu = flood.work().as_secs_f64() / watch.elapsed().as_secs_f64();
+        let flood_cpu = POLL.mul_f64(flood.polls() as f64).as_secs_f64() / watch.elapsed().as_secs_f64();
         Found { responses: tenants.iter().flat_map(|tenant| tenant.responses()).collect(), flood_cpu }
     }
 }
@@ -106,7 +94,7 @@ impl Flood {
 /// A quiet tenant, which has one task.
 #[derive(Default)]
 struct Tenant {
-    responses: RefCell<Vec<Option<u64>>>,
+    responses: RefCell<Vec<Option<Duration>>>,
     /// Whether it is not inside a response: from the start it is, as its first sleep begins with the flood.
     is_done: Cell<bool>,
 }
@@ -126,12 +114,12 @@ impl Tenant {
             }
             self.is_done.set(true);
             let ended = now();
-            self.responses.borrow_mut().push(Some((ended - due).as_nanos() as u64));
+            self.responses.borrow_mut().push(Some(ended - due));
             due = ended + between(&mut random, SLEEPS.0, SLEEPS.1);
         }
     }
 
-    fn responses(&self) -> Vec<Option<u64>> {
+    fn responses(&self) -> Vec<Option<Duration>> {
         let unfinished = (!self.is_done.get()).then_some(None);
         self.responses.borrow().iter().copied().chain(unfinished).collect()
     }
@@ -140,24 +128,17 @@ impl Tenant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measurements::tenants::Arm;
-
-    const SHORT: Flood = Flood {
-        floods: false,
-        window: Duration::from_millis(30),
-        drain: Duration::from_secs(20),
-        seed: 1,
-        part: 0,
-    };
+    use crate::arms::Arm;
+    use crate::measurements::tenants::run;
 
     #[test]
     fn every_arm_serves_every_quiet_tenant() {
-        for arm in [Arm::LocalSet, Arm::FairGroups, Arm::Priority, Arm::Deadline, Arm::IdleQueue] {
-            let found = arm.run(FIRST + 1 + QUIET, &SHORT);
+        let [window, drain] = [30, 20_000].map(Duration::from_millis);
+        for arm in [Arm::LocalSet, Arm::FairGroups] {
+            let found = run(arm, 1 + QUIET, &Flood { floods: false, window, drain, seed: 1, part: 0 });
             assert_eq!(found.flood_cpu, 0.0);
             // The timer is never early, and each response has its polls.
-            let least = POLL.as_nanos() as u64 * u64::from(POLLS);
-            assert!(found.responses.iter().all(|response| response.unwrap() >= least), "{arm:?}");
+            assert!(found.responses.iter().all(|response| response.unwrap() >= POLLS * POLL), "{arm:?}");
             assert!(found.responses.len() >= QUIET, "{arm:?}");
         }
     }
@@ -172,12 +153,10 @@ mod tests {
 
     #[test]
     fn a_round_compares_beside_with_alone() {
-        let of = |nanos| Found { responses: vec![Some(nanos); 2], flood_cpu: 0.5 };
+        let of = |micros| Found { responses: vec![Some(Duration::from_micros(micros)); 2], flood_cpu: 0.5 };
         for round in [0, 1] {
-            let sample = sample(round, |floods| of(if floods { 300_000 } else { 200_000 }));
-            let figures = sample.figures();
-            assert!((figures[P99_BY_ALONE] - 1.5).abs() < 0.01);
-            assert_eq!((figures[FLOOD_CPU], figures["beside_ns.max"]), (0.5, 300_000.0));
+            let found = sample(round, |floods| of(if floods { 300 } else { 200 })).into_figures();
+            assert_eq!((found[P99_BY_ALONE], found[FLOOD_CPU], found["beside_ns.p50"]), (1.5, 0.5, 3e5));
         }
     }
 }

@@ -8,7 +8,8 @@ use tokio::time::interval;
 
 use super::support::{run, timed, timed_in_task};
 use super::task::spawn_local;
-use crate::measurements::programs::program::Setting;
+use crate::harness::Sample;
+use crate::measurements::programs::{Setting, TIME};
 use crate::random::{Purpose, random};
 use crate::stopwatch::Stopwatch;
 
@@ -21,7 +22,7 @@ type Token = u32;
 /// A mailbox that is never full of tokens, so that actors who send at random cannot wait for each other in a circle.
 const AMPLE: usize = 64;
 
-pub(super) fn ring(setting: &Setting, tokens: usize) -> Vec<f64> {
+pub(super) fn ring(setting: &Setting, tokens: usize) -> Sample {
     let (actors, sends) = (setting.size(10_000, 100), setting.size(SENDS, QUICK_SENDS));
     run(async move {
         let (mailboxes, inboxes): (Vec<_>, Vec<_>) = (0..actors).map(|_| mpsc::channel(8)).unzip();
@@ -30,11 +31,11 @@ pub(super) fn ring(setting: &Setting, tokens: usize) -> Vec<f64> {
             let next = mailboxes[(actor + 1) % actors].clone();
             drop(spawn_local(pass_on(inbox, move || 0, vec![next].into(), done.clone())));
         }
-        vec![send_round(&mailboxes, tokens, sends, ended).await]
+        send_round(&mailboxes, tokens, sends, ended).await
     })
 }
 
-pub(super) fn random_sends(setting: &Setting) -> Vec<f64> {
+pub(super) fn random_sends(setting: &Setting) -> Sample {
     let (actors, sends) = (setting.size(1_000, 20), setting.size(SENDS, QUICK_SENDS));
     run(async move {
         let (mailboxes, inboxes): (Vec<_>, Vec<_>) = (0..actors).map(|_| mpsc::channel(AMPLE)).unzip();
@@ -45,7 +46,7 @@ pub(super) fn random_sends(setting: &Setting) -> Vec<f64> {
             let choose = move || random.usize(..actors);
             drop(spawn_local(pass_on(inbox, choose, mailboxes.clone(), done.clone())));
         }
-        vec![send_round(&mailboxes, actors, sends, ended).await]
+        send_round(&mailboxes, actors, sends, ended).await
     })
 }
 
@@ -69,17 +70,17 @@ async fn send_round(
     tokens: usize,
     sends: usize,
     mut ended: mpsc::Receiver<()>,
-) -> f64 {
+) -> Sample {
     let watch = Stopwatch::start();
     for token in 0..tokens {
         let actor = token * mailboxes.len() / tokens;
         mailboxes[actor].send((sends / tokens) as Token).await.expect("no actor ends");
     }
     wait_for(&mut ended, tokens).await;
-    watch.nanos()
+    Sample::default().number(TIME, watch.nanos())
 }
 
-pub(super) fn select_loops(setting: &Setting) -> Vec<f64> {
+pub(super) fn select_loops(setting: &Setting) -> Sample {
     let (actors, messages) = (setting.size(500, 10), setting.size(400, 10));
     timed(async move {
         let (stop, stopped) = watch::channel(false);
@@ -119,7 +120,7 @@ const BATCH: usize = 100;
 /// Broadcast messages that are under way at once.
 const WINDOW: usize = 32;
 
-pub(super) fn batches(setting: &Setting) -> Vec<f64> {
+pub(super) fn batches(setting: &Setting) -> Sample {
     let (consumers, rounds) = (setting.size(200, 5), setting.size(25, 2));
     run(async move {
         let (drained, mut acknowledged) = mpsc::channel(consumers);
@@ -138,7 +139,7 @@ pub(super) fn batches(setting: &Setting) -> Vec<f64> {
             }
         };
         spawn_local(produce).await.expect("the producer does not fail");
-        vec![watch.nanos()]
+        Sample::default().number(TIME, watch.nanos())
     })
 }
 
@@ -160,7 +161,7 @@ async fn wait_for(done: &mut mpsc::Receiver<()>, messages: usize) {
     }
 }
 
-pub(super) fn broadcasts(setting: &Setting) -> Vec<f64> {
+pub(super) fn broadcasts(setting: &Setting) -> Sample {
     let (consumers, messages) = (setting.size(200, 5), setting.size(40, 2) * WINDOW);
     timed_in_task(async move {
         let (sender, _) = broadcast::channel(WINDOW);
@@ -185,7 +186,7 @@ async fn listen(mut receiver: broadcast::Receiver<usize>, acknowledge: mpsc::Sen
     }
 }
 
-pub(super) fn watches(setting: &Setting) -> Vec<f64> {
+pub(super) fn watches(setting: &Setting) -> Sample {
     let (watchers, values) = (setting.size(500, 5), setting.size(300, 5));
     timed_in_task(async move {
         let (sender, _) = watch::channel(0);

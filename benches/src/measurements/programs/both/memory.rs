@@ -9,14 +9,15 @@ use tokio::net::TcpStream;
 
 use super::support::{listen, run};
 use super::task::{spawn_local, yield_now};
-use crate::measurements::programs::program::Setting;
+use crate::harness::Sample;
+use crate::measurements::programs::{MEMORY, MEMORY_EACH, Setting};
 use crate::process;
 
 /// Connections that are opened before the server gets to accept them: fewer than a listener keeps for it.
 const OPENED_AT_ONCE: usize = 100;
 
 /// After very many tasks that were there at the same time, while the set is kept.
-pub(super) fn after_spawns(setting: &Setting) -> Vec<f64> {
+pub(super) fn after_spawns(setting: &Setting) -> Sample {
     let tasks = setting.size(1_000_000, 1_000);
     run(async move {
         let ended = Rc::new(Cell::new(0));
@@ -27,11 +28,11 @@ pub(super) fn after_spawns(setting: &Setting) -> Vec<f64> {
         while ended.get() < tasks {
             yield_now().await;
         }
-        vec![process::resident_bytes()]
+        Sample::default().number(MEMORY, process::resident_bytes())
     })
 }
 
-pub(super) fn per_connection(setting: &Setting) -> Vec<f64> {
+pub(super) fn per_connection(setting: &Setting) -> Sample {
     let connections = setting.size(4_000, 50);
     // If it may not, opening one too many says so.
     let _ = process::allow_files(2 * connections as u64 + 100);
@@ -53,7 +54,7 @@ pub(super) fn per_connection(setting: &Setting) -> Vec<f64> {
             }
             tokio::task::yield_now().await;
         }
-        vec![(process::resident_bytes() - before) / connections as f64]
+        Sample::default().number(MEMORY_EACH, (process::resident_bytes() - before) / connections as f64)
     })
 }
 

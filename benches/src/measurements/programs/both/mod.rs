@@ -12,9 +12,7 @@ mod sync;
 mod timers;
 mod yields;
 
-use crate::measurements::programs::program::{
-    CPU_TIME, MEMORY, MEMORY_EACH, P99, Program, TIME, TIME_PER_POLL,
-};
+use crate::measurements::programs::Program;
 use spawns::{spawns_from_threads, tokio_spawns};
 use support::{timed, timed_in_task};
 use yields::{all, buffered, yield_often, yield_often_by_tokio};
@@ -25,10 +23,10 @@ pub(crate) static PROGRAMS: &[Program] = &[
     }),
     Program::new("random_actors", "1,000 actors that send at random", channels::random_sends),
     Program::new("select_loops", "500 actors that select! mailbox, tick and end", channels::select_loops),
-    Program::new("batches", "200 consumers that drain batches of 100", channels::batches).measuring(&[TIME]),
+    Program::new("batches", "200 consumers that drain batches of 100", channels::batches),
     Program::new("broadcast", "broadcast to 200 receivers", channels::broadcasts),
     Program::new("watch", "watch, 500 watchers", channels::watches),
-    Program::new("pairs", "1,000 busy pairs, request and response", sync::pairs).measuring(&[TIME, P99]),
+    Program::new("pairs", "1,000 busy pairs, request and response", sync::pairs),
     Program::new("oneshot_calls", "100 callers of one service, oneshot answers", sync::one_service),
     Program::new("mutex_across_yield", "100 tasks, a mutex held across a yield", sync::mutex_across_yield),
     Program::new("mutex_contended", "100 tasks, a mutex held across a call", sync::mutex_contended),
@@ -56,16 +54,10 @@ pub(crate) static PROGRAMS: &[Program] = &[
     }),
     Program::new("spawn_blocking", "64 tasks that spawn_blocking", spawns::spawn_blocking),
     Program::new("timeouts", "timeouts that do not run out", timers::timeouts),
-    Program::new("sleepers", "100,000 sleepers", timers::sleepers).measuring(&[CPU_TIME, P99]),
-    Program::new("timers_beside_hogs", "100 timers beside four CPU hogs", timers::timers_beside_hogs)
-        .measuring(&[TIME_PER_POLL, P99]),
-    Program::new("key_value", "a key-value server with a slow command", services::key_value)
-        .measuring(&[TIME, P99]),
-    Program::new("proxy", "a proxy: copy_bidirectional, timeouts", services::proxy).measuring(&[TIME, P99]),
-    Program::new("memory_burst", "after 1,000,000 spawns at once", memory::after_spawns)
-        .measuring(&[MEMORY])
-        .apart(),
-    Program::new("memory_connections", "4,000 idle connections", memory::per_connection)
-        .measuring(&[MEMORY_EACH])
-        .apart(),
+    Program::new("sleepers", "100,000 sleepers", timers::sleepers),
+    Program::new("timers_beside_hogs", "100 timers beside four CPU hogs", timers::timers_beside_hogs),
+    Program::new("key_value", "a key-value server with a slow command", services::key_value),
+    Program::new("proxy", "a proxy: copy_bidirectional, timeouts", services::proxy),
+    Program::new("memory_burst", "after 1,000,000 spawns at once", memory::after_spawns).apart(),
+    Program::new("memory_connections", "4,000 idle connections", memory::per_connection).apart(),
 ];

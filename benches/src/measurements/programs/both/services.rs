@@ -12,10 +12,10 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufStream, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::support::{listen, run, timed_with_p99};
+use super::support::{listen, run, timed_with_latencies};
 use super::task::yield_now;
-use crate::measurements::programs::clients;
-use crate::measurements::programs::program::Setting;
+use crate::harness::Sample;
+use crate::measurements::programs::{Setting, clients};
 
 /// Keys that the slow command looks at between two yields.
 const SCANNED: usize = 100;
@@ -23,13 +23,13 @@ const SCANNED: usize = 100;
 type Store = Rc<RefCell<BTreeMap<String, String>>>;
 
 /// Commands that take a microsecond, and one that looks at all keys: the time in all, and p99 of the short commands.
-pub(super) fn key_value(setting: &Setting) -> Vec<f64> {
+pub(super) fn key_value(setting: &Setting) -> Sample {
     let keys = setting.size(10_000, 100);
     run(async move {
         let entries = (0..keys).map(|number| (clients::key(number), "value".to_owned()));
         let store: Store = Rc::new(RefCell::new(entries.collect()));
         let address = listen(move |stream| answer_all(stream, store.clone())).await;
-        timed_with_p99(clients::of_key_value(setting, address, keys)).await
+        timed_with_latencies(clients::of_key_value(setting, address, keys)).await
     })
 }
 
@@ -78,11 +78,11 @@ async fn count(part: &str, store: &Store) -> usize {
 }
 
 /// `copy_bidirectional` with a timeout around it, for each connection: the time in all, and p99 of an echo.
-pub(super) fn proxy(setting: &Setting) -> Vec<f64> {
+pub(super) fn proxy(setting: &Setting) -> Sample {
     run(async move {
         let backend = clients::echo_server(setting);
         let address = listen(move |client| timeout(Duration::from_secs(30), forward(client, backend))).await;
-        timed_with_p99(clients::of_echo(setting, address)).await
+        timed_with_latencies(clients::of_echo(setting, address)).await
     })
 }
 

@@ -4,10 +4,10 @@ use tokio::sync::mpsc;
 
 use super::support::{spawn_all, timed};
 use super::task::{JoinSet, spawn_local, yield_now};
-use crate::harness::Side;
-use crate::measurements::programs::program::Setting;
+use crate::harness::{Sample, Side};
+use crate::measurements::programs::Setting;
 
-pub(super) fn spawns_two(setting: &Setting) -> Vec<f64> {
+pub(super) fn spawns_two(setting: &Setting) -> Sample {
     let rounds = setting.size(50_000, 50);
     timed(async move {
         for _ in 0..rounds {
@@ -26,7 +26,7 @@ pub(super) async fn tokio_spawns(tasks: usize) {
     }
 }
 
-pub(super) fn join_set(setting: &Setting) -> Vec<f64> {
+pub(super) fn join_set(setting: &Setting) -> Sample {
     let (tasks, at_once) = (setting.size(100_000, 100), setting.size(1_000, 10));
     timed(async move {
         let mut set = JoinSet::new();
@@ -43,7 +43,7 @@ pub(super) fn join_set(setting: &Setting) -> Vec<f64> {
 }
 
 /// Threads send requests; a task spawns one for each. The set ends when all are served.
-pub(super) fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64> {
+pub(super) fn spawns_from_threads(setting: &Setting, threads: usize) -> Sample {
     let requests = setting.size(100_000, 100) / threads;
     timed(async move {
         let (sender, mut inbox) = mpsc::unbounded_channel();
@@ -71,7 +71,7 @@ pub(super) fn spawns_from_threads(setting: &Setting, threads: usize) -> Vec<f64>
     })
 }
 
-pub(super) fn spawn_blocking(setting: &Setting) -> Vec<f64> {
+pub(super) fn spawn_blocking(setting: &Setting) -> Sample {
     let (tasks, times) = (setting.size(64, 4), setting.size(50, 2));
     timed(spawn_all(tasks, |_| async move {
         for number in 0..times {

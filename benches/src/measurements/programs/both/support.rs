@@ -1,13 +1,15 @@
 //! What programs share: a fresh set in a fresh host, and what is done there more than once.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
 use super::task::{LocalSet, spawn_local};
 use crate::arms::tokio::host;
-use crate::harness::Distribution;
+use crate::harness::Sample;
 use crate::measurements::programs::clients::ANY_PORT;
+use crate::measurements::programs::{LATENCY, TIME};
 use crate::stopwatch::Stopwatch;
 
 /// Runs `main` and its tasks. What is left of them is dropped before the host is.
@@ -17,23 +19,23 @@ pub(super) fn run<F: Future>(main: F) -> F::Output {
     local.block_on(&host, main)
 }
 
-pub(super) fn timed(main: impl Future<Output = ()>) -> Vec<f64> {
+pub(super) fn timed(main: impl Future<Output = ()>) -> Sample {
     run(async {
         let watch = Stopwatch::start();
         main.await;
-        vec![watch.nanos()]
+        Sample::default().number(TIME, watch.nanos())
     })
 }
 
-pub(super) fn timed_in_task(main: impl Future<Output = ()> + 'static) -> Vec<f64> {
+pub(super) fn timed_in_task(main: impl Future<Output = ()> + 'static) -> Sample {
     timed(async { spawn_local(main).await.expect("the task does not fail") })
 }
 
-/// The time until all clients are served, with the p99 of their latencies.
-pub(super) async fn timed_with_p99(clients: impl Future<Output = Distribution>) -> Vec<f64> {
+/// The time until all clients are served, with their latencies.
+pub(super) async fn timed_with_latencies(clients: impl Future<Output = Vec<Duration>>) -> Sample {
     let watch = Stopwatch::start();
     let latencies = clients.await;
-    vec![watch.nanos(), latencies.at(0.99)]
+    Sample::default().number(TIME, watch.nanos()).waits(LATENCY, latencies.into_iter().map(Some))
 }
 
 pub(super) async fn spawn_all<F: Future<Output: 'static> + 'static>(

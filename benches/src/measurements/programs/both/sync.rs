@@ -2,35 +2,38 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 
-use super::support::{run, spawn_all, timed};
+use super::support::{run, spawn_all, timed, timed_with_latencies};
 use super::task::{spawn_local, yield_now};
-use crate::harness::Distribution;
-use crate::measurements::programs::program::Setting;
+use crate::harness::Sample;
+use crate::measurements::programs::Setting;
 use crate::stopwatch::Stopwatch;
 
 /// A number, and where its successor is to go.
 type Call = (u64, oneshot::Sender<u64>);
 
 /// Pairs of a client and a server, all of them busy: the time, and p99 of a call.
-pub(super) fn pairs(setting: &Setting) -> Vec<f64> {
+pub(super) fn pairs(setting: &Setting) -> Sample {
     let (pairs, calls) = (setting.size(1_000, 10), setting.size(100, 5));
     run(async move {
-        let latencies = Rc::new(RefCell::new(Distribution::default()));
-        let watch = Stopwatch::start();
-        spawn_all(pairs, |_| {
+        let latencies = Rc::new(RefCell::new(Vec::with_capacity(pairs * calls)));
+        let all = spawn_all(pairs, |_| {
             let (server, requests) = mpsc::channel(1);
             drop(spawn_local(serve(requests)));
             call_often(server, calls, latencies.clone())
-        })
-        .await;
-        vec![watch.nanos(), latencies.borrow().at(0.99)]
+        });
+        let all = async {
+            all.await;
+            latencies.take()
+        };
+        timed_with_latencies(all).await
     })
 }
 
-pub(super) fn one_service(setting: &Setting) -> Vec<f64> {
+pub(super) fn one_service(setting: &Setting) -> Sample {
     let (callers, calls) = (setting.size(100, 5), setting.size(1_000, 10));
     timed(async move {
         let (service, requests) = mpsc::channel(32);
@@ -57,15 +60,15 @@ async fn call_all(service: mpsc::Sender<Call>, calls: usize) {
     }
 }
 
-async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<RefCell<Distribution>>) {
+async fn call_often(service: mpsc::Sender<Call>, calls: usize, latencies: Rc<RefCell<Vec<Duration>>>) {
     for number in 0..calls as u64 {
         let watch = Stopwatch::start();
         call(&service, number).await;
-        latencies.borrow_mut().add_nanos(Some(watch.elapsed().as_nanos() as u64));
+        latencies.borrow_mut().push(watch.elapsed());
     }
 }
 
-pub(super) fn mutex_across_yield(setting: &Setting) -> Vec<f64> {
+pub(super) fn mutex_across_yield(setting: &Setting) -> Sample {
     let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
     timed(async move {
         let counter = Rc::new(Mutex::new(0));
@@ -82,7 +85,7 @@ async fn count_with_yield(counter: Rc<Mutex<usize>>, times: usize) {
     }
 }
 
-pub(super) fn mutex_contended(setting: &Setting) -> Vec<f64> {
+pub(super) fn mutex_contended(setting: &Setting) -> Sample {
     let (tasks, times) = (setting.size(100, 5), setting.size(500, 5));
     timed(async move {
         let (service, requests) = mpsc::channel(1);
@@ -102,7 +105,7 @@ pub(super) fn mutex_contended(setting: &Setting) -> Vec<f64> {
     })
 }
 
-pub(super) fn semaphore(setting: &Setting) -> Vec<f64> {
+pub(super) fn semaphore(setting: &Setting) -> Sample {
     let (tasks, times) = (setting.size(1_000, 20), setting.size(50, 2));
     let permits = Rc::new(Semaphore::new(10));
     timed(spawn_all(tasks, |_| {

@@ -8,8 +8,8 @@ use tokio::time::{sleep, sleep_until, timeout};
 
 use super::support::{run, spawn_all, timed};
 use super::task::{spawn_local, yield_now};
-use crate::harness::Distribution;
-use crate::measurements::programs::program::Setting;
+use crate::harness::Sample;
+use crate::measurements::programs::{CPU_TIME, LATENCY, Setting, TIME_PER_POLL};
 use crate::stopwatch::now;
 use crate::workload::spin;
 
@@ -17,17 +17,20 @@ use crate::workload::spin;
 const HOGS: usize = 4;
 const POLL: Duration = Duration::from_micros(50);
 
+/// By how much sleeps were too long.
+type Lateness = RefCell<Vec<Option<Duration>>>;
+
 /// Timers that go off every five milliseconds beside hogs: the hogs' time per poll, and how late the timers are.
-pub(super) fn timers_beside_hogs(setting: &Setting) -> Vec<f64> {
+pub(super) fn timers_beside_hogs(setting: &Setting) -> Sample {
     let (timers, window) = (setting.size(100, 5), setting.size(300, 20) as u64);
     run(async move {
-        let (polls, lateness) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Distribution::default())));
+        let (polls, lateness) = (Rc::new(Cell::new(0)), Rc::<Lateness>::default());
         (0..HOGS).for_each(|_| drop(spawn_local(hog(polls.clone()))));
         let start = now();
         (0..timers).for_each(|_| drop(spawn_local(tick(start, lateness.clone()))));
         sleep(Duration::from_millis(window)).await;
         let per_poll = (now() - start).as_nanos() as f64 / f64::from(polls.get());
-        vec![per_poll, lateness.borrow().at(0.99)]
+        Sample::default().number(TIME_PER_POLL, per_poll).waits(LATENCY, lateness.take())
     })
 }
 
@@ -39,23 +42,23 @@ async fn hog(polls: Rc<Cell<u32>>) {
     }
 }
 
-async fn tick(start: Instant, lateness: Rc<RefCell<Distribution>>) {
+async fn tick(start: Instant, lateness: Rc<Lateness>) {
     for number in 1.. {
         sleep_and_record(start + number * Duration::from_millis(5), &lateness).await;
     }
 }
 
-async fn sleep_and_record(deadline: Instant, lateness: &RefCell<Distribution>) {
+async fn sleep_and_record(deadline: Instant, lateness: &Lateness) {
     sleep_until(deadline.into()).await;
-    lateness.borrow_mut().add_nanos(Some((now() - deadline).as_nanos() as u64));
+    lateness.borrow_mut().push(Some(now() - deadline));
 }
 
 /// Very many tasks that sleep once, all of them at the same time: the thread's CPU time, and how late they wake.
-pub(super) fn sleepers(setting: &Setting) -> Vec<f64> {
+pub(super) fn sleepers(setting: &Setting) -> Sample {
     let (sleepers, spawning) = (setting.size(100_000, 200), setting.size(150, 2));
     let millisecond = Duration::from_millis(1);
     run(async move {
-        let lateness = Rc::new(RefCell::new(Distribution::default()));
+        let lateness = Rc::<Lateness>::default();
         let (start, before) = (now(), spin::cpu_time());
         spawn_all(sleepers, |number| {
             let deadline = start + (spawning + number % 100) as u32 * millisecond;
@@ -64,11 +67,11 @@ pub(super) fn sleepers(setting: &Setting) -> Vec<f64> {
         })
         .await;
         let cpu = (spin::cpu_time() - before).as_nanos() as f64;
-        vec![cpu, lateness.borrow().at(0.99)]
+        Sample::default().number(CPU_TIME, cpu).waits(LATENCY, lateness.take())
     })
 }
 
-pub(super) fn timeouts(setting: &Setting) -> Vec<f64> {
+pub(super) fn timeouts(setting: &Setting) -> Sample {
     let (tasks, times) = (setting.size(100, 5), setting.size(1_000, 5));
     timed(spawn_all(tasks, |_| async move {
         for _ in 0..times {

@@ -5,7 +5,8 @@ use futures_util::stream::{self, StreamExt};
 
 use super::support::{spawn_all, timed};
 use super::task::yield_now;
-use crate::measurements::programs::program::Setting;
+use crate::harness::Sample;
+use crate::measurements::programs::Setting;
 
 pub(super) async fn yield_often(times: usize) {
     for _ in 0..times {
@@ -29,7 +30,7 @@ pub(super) async fn all(futures: usize, yields: usize) {
     join_all((0..futures).map(|_| yield_often(yields))).await;
 }
 
-pub(super) fn join_in_tasks(setting: &Setting) -> Vec<f64> {
+pub(super) fn join_in_tasks(setting: &Setting) -> Sample {
     let (tasks, yields) = (setting.size(200, 5), setting.size(300, 5));
     timed(spawn_all(tasks, |_| async move {
         tokio::join!(yield_often(yields), yield_often(yields), yield_often(yields));

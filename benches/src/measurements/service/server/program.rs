@@ -1,0 +1,68 @@
+//! The server, compiled once for each host and set of imports.
+
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::future::pending;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use clockworker::Queue;
+
+use super::{Listener, Stream, listen, spawn_local, timeout, yield_now};
+use crate::measurements::service::protocol::{Protocol, Store};
+use crate::measurements::service::server::{PATIENCE, World, give_up, work};
+
+/// The main function: with queues, one for connections and one for compactors, some lines differ. The main future does nothing,
+/// so that all are tasks like any other. A connection inherits the queue of the task that accepts it.
+pub(in super::super) async fn main(world: World, queues: Option<[Queue; 2]>) -> io::Result<Infallible> {
+    let accepting = accept(listen()?, world.setup.protocol);
+    for _ in 0..world.setup.compactors {
+        let compacting = compact(world.chunks.clone());
+        match &queues {
+            None => drop(spawn_local(compacting)),
+            Some([_, compactors]) => drop(compactors.spawn(compacting)),
+        }
+    }
+    match &queues {
+        None => drop(spawn_local(accepting)),
+        Some([connections, _]) => drop(connections.spawn(accepting)),
+    }
+    pending().await
+}
+
+/// A compactor, which works off chunks without end.
+async fn compact(chunks: Arc<AtomicU64>) {
+    loop {
+        work(&chunks);
+        yield_now().await;
+    }
+}
+
+async fn accept(listener: Listener, protocol: Protocol) {
+    let store = Rc::new(RefCell::new(Store::new()));
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(spawn_local(connection(stream.into(), protocol, store.clone()))),
+            Err(error) => give_up(&error),
+        }
+    }
+}
+
+async fn connection(stream: Stream, protocol: Protocol, store: Rc<RefCell<Store>>) {
+    talk(stream, protocol, store).await.unwrap_or_else(|error| give_up(&error));
+}
+
+async fn talk(mut stream: Stream, protocol: Protocol, store: Rc<RefCell<Store>>) -> io::Result<()> {
+    stream.set_nodelay()?;
+    let mut received = Vec::new();
+    loop {
+        let Ok(read) = timeout(PATIENCE, stream.receive(&mut received)).await else { return Ok(()) };
+        if read? == 0 {
+            return Ok(());
+        }
+        let answers = protocol.answer(&mut received, &mut store.borrow_mut());
+        stream.send(answers).await?;
+    }
+}
