@@ -82,14 +82,12 @@ impl<S: Scheduler + 'static> Builder<S> {
     /// served.
     ///
     /// Unless told otherwise the executor measures what going back costs when the host finds nothing to do, and runs for
-    /// twenty times as long: on tokio some 10 to 30 µs. So no more than a twentieth of the thread goes to such visits, and
-    /// where polls take longer than that, I/O waits for the poll under way only. While visits find nothing, they
-    /// become rarer with each, down to a sixty-fourth. The budget stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS), so
-    /// where going back takes longer than 10 µs, visits take more than a twentieth. Where polls are short (16 µs in the
-    /// mean), all tasks that a visit woke are polled before the next, for up to 200 µs: one visit for many requests costs
-    /// less than one for every few. And when a queue has drained that a visit woke, while others have work left, the host is
-    /// visited at once, so that what its tasks wrote is sent; not twice in a row, and not where more than half of such visits
-    /// find nothing.
+    /// twenty times as long, at least 10 µs: on tokio some 10 to 20 µs. So some twentieth of the thread goes to such visits, and
+    /// where polls take longer than that, I/O waits for the poll under way only. While visits find nothing, they become rarer
+    /// with each, down to a sixty-fourth. Where the host has tasks of its own, it gets two thirds of the thread at most. And
+    /// where polls are short (32 µs in the mean), all tasks that were ready and had not merely yielded are polled before the
+    /// next visit, since what it brings goes behind them: one visit for many requests costs less than one for every few. All
+    /// this stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS).
     ///
     /// The host waits at most this long and one poll more. (Where a single queue is runnable and its scheduler needs no time,
     /// or the future given to `run_until` wakes itself, the clock is read at least every 32 polls, so when polls suddenly

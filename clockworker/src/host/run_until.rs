@@ -104,7 +104,10 @@ impl Run {
         if turn_of_this.is_some() {
             core.shared.inbox.unpark();
         }
-        let host = HostWaker::keep(&mut self.host, cx.waker(), |old| core.shared.inbox.take_back(old));
+        let host = HostWaker::keep(&mut self.host, cx.waker(), |old| {
+            core.shared.inbox.take_back(old);
+            core.deferral.host_changed();
+        });
         let drives = turn_of_this.is_some();
         let polled = if drives {
             core.main.wait_for(self.waits_for);

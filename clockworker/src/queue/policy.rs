@@ -50,16 +50,16 @@ impl<S: Scheduler> Policy<S> {
         &self,
         (records, ready): (&RefCell<Records>, &Cell<usize>),
         woken: &WokenList,
-        visited: Option<u8>,
+        deferred: Option<u8>,
         most: usize,
     ) -> usize {
         let mut records = records.borrow_mut();
         let told = (ready, &PolicyCalls::default(), woken);
         if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            return admit_woken(scheduler, &mut records, told, visited, most);
+            return admit_woken(scheduler, &mut records, told, deferred, most);
         }
         match &mut *self.successor.borrow_mut() {
-            Some(fifo) => admit_woken(fifo, &mut records, told, visited, most),
+            Some(fifo) => admit_woken(fifo, &mut records, told, deferred, most),
             None => 0,
         }
     }
@@ -161,13 +161,13 @@ fn give_out<S: Scheduler>(scheduler: &mut S, records: &Records) -> Result<Vec<Ta
 }
 
 /// Hands a scheduler up to `most` tasks from the woken list, all of which must be of its queue; how many it took off. The
-/// host's visit before the turn `visited` woke them, or, if that is `None`, anything else.
+/// host had deferred them until the turn `deferred`, or, if that is `None`, had not.
 #[inline(always)]
 fn admit_woken<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     (ready, calls, woken): (&Cell<usize>, &PolicyCalls, &WokenList),
-    visited: Option<u8>,
+    deferred: Option<u8>,
     most: usize,
 ) -> usize {
     let mut admitted = 0;
@@ -176,7 +176,7 @@ fn admit_woken<S: Scheduler>(
     {
         admitted += 1;
         if let Incoming::Ready(key) = arrival
-            && let Some((task, why)) = records.make_ready(key, visited)
+            && let Some((task, why)) = records.make_ready(key, deferred)
         {
             ready.set(ready.get() + 1);
             let call = calls.begin();
@@ -193,8 +193,8 @@ pub(crate) fn admit_woken_in_slice<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     told: (&Cell<usize>, &PolicyCalls, &WokenList),
-) {
-    admit_woken(policy, records, told, None, BATCH);
+) -> usize {
+    admit_woken(policy, records, told, None, BATCH)
 }
 
 /// Guards the calls of a scheduler in a slice, where one `catch_unwind` catches its panics and the executor's: tells them

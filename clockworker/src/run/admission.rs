@@ -162,29 +162,24 @@ impl Core {
 
     /// Hands up to `most` tasks of the woken list to their schedulers; how many.
     fn admit_woken(&self, most: usize) -> usize {
-        let visited = self.turn.visited();
-        if visited.is_none() {
-            return self.hand_over_others(most);
+        let Some((undeferred, turn)) = self.turn.deferred() else { return self.hand_over(most, None) };
+        let admitted = self.hand_over(most.min(undeferred), None);
+        self.turn.admitted_undeferred(admitted);
+        if admitted < undeferred {
+            return admitted;
         }
-        let left_over = self.hand_over_others(most.min(self.turn.left_over()));
-        let woken = self.hand_over(most - left_over, visited);
-        self.visits.woke(woken);
-        left_over + woken
+        admitted + self.hand_over(most - admitted, Some(turn))
     }
 
-    /// The same with tasks that no visit woke.
-    fn hand_over_others(&self, most: usize) -> usize {
-        let admitted = if most > 0 { self.hand_over(most, None) } else { 0 };
-        self.turn.admitted_left_over(admitted);
-        admitted
-    }
-
-    /// The same with tasks that the host's visit before the turn `visited` woke, or, if that is `None`, anything else.
-    fn hand_over(&self, most: usize, visited: Option<u8>) -> usize {
+    /// The same with tasks that the host had deferred until the turn `deferred`, or, if that is `None`, any others.
+    fn hand_over(&self, most: usize, deferred: Option<u8>) -> usize {
         let Some(woken) = self.shared.woken_list() else { return 0 };
         // As a rule all are of one queue.
         if let Some(queue) = woken.only_queue().and_then(|queue| self.queue_at(queue)) {
-            let admitted = queue.admit_woken(woken, visited, most);
+            let admitted = queue.admit_woken(woken, deferred, most);
+            if deferred.is_none() {
+                queue.came(admitted);
+            }
             self.after_policy_call(&queue);
             return admitted;
         }
@@ -193,12 +188,12 @@ impl Core {
             let Some(arrival) = woken.next() else { return admitted };
             match (arrival, &queue) {
                 (Incoming::Ready(key), Some(queue)) if queue.key.index == key.queue => {
-                    self.admit_ready(queue, key, visited);
+                    self.admit_ready(queue, key, deferred);
                 }
                 (Incoming::Ready(key), _) => {
                     queue = self.queue_at(key.queue);
                     if let Some(queue) = &queue {
-                        self.admit_ready(queue, key, visited);
+                        self.admit_ready(queue, key, deferred);
                     }
                 }
                 (arrival, _) => self.admit(arrival),
@@ -208,8 +203,11 @@ impl Core {
     }
 
     /// False if the task is ready already, or has finished.
-    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, visited: Option<u8>) -> bool {
-        let Some((task, why)) = queue.make_ready(key, visited) else { return false };
+    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, deferred: Option<u8>) -> bool {
+        let Some((task, why)) = queue.make_ready(key, deferred) else { return false };
+        if deferred.is_none() {
+            queue.came(1);
+        }
         self.make_runnable(queue);
         queue.push(task, why);
         true
@@ -312,6 +310,7 @@ impl Core {
             return;
         };
         self.make_runnable(queue);
+        queue.came(1);
         let foreseen = placement.as_ref().map(|_| queue.records.borrow().next_id());
         let group = placement.as_ref().and_then(|placement| open_group(queue, placement)).unwrap_or(NO_GROUP);
         let task = queue.insert(group, |key| {

@@ -23,7 +23,7 @@ pub(super) trait AnyPolicy {
         &self,
         queue: &RunQueue,
         woken: &WokenList,
-        visited: Option<u8>,
+        deferred: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault>;
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault>;
@@ -61,10 +61,10 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         &self,
         queue: &RunQueue,
         woken: &WokenList,
-        visited: Option<u8>,
+        deferred: Option<u8>,
         most: usize,
     ) -> Result<usize, PolicyFault> {
-        guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, visited, most))
+        guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, deferred, most))
     }
 
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault> {

@@ -11,6 +11,8 @@ use super::beacon::BeaconSlot;
 use super::coop_budget::CoopBudget;
 use super::drivers::Drivers;
 use super::ending::Ending;
+use super::host_deferral::HostDeferral;
+use super::host_pacer::HostPacer;
 use super::main_future::MainFuture;
 use super::meter::Meter;
 #[cfg(feature = "observe")]
@@ -22,7 +24,6 @@ use super::timing::Pace;
 use super::turn::TurnState;
 #[cfg(not(feature = "observe"))]
 use super::unobserved::Observer;
-use super::visits::Visits;
 use super::watching::Round;
 use crate::base::Clock;
 use crate::task::{Shared, SharedRef};
@@ -45,7 +46,7 @@ pub(crate) struct Core {
     /// Time, and the accounts it is billed to.
     pub(super) meter: Meter,
     /// When the host is visited.
-    pub(super) visits: Visits,
+    pub(super) pacer: HostPacer,
     /// The turn on the host's thread.
     pub(super) turn: TurnState,
     /// The slice of a queue.
@@ -64,6 +65,8 @@ pub(crate) struct Core {
     pub(super) admission: Admission,
     /// The host's cooperative budget, kept for the turn.
     pub(super) coop_budget: CoopBudget,
+    /// What the host defers.
+    pub(crate) deferral: HostDeferral,
     /// The future given to `run_until`.
     pub(crate) main: MainFuture,
     /// Whether the executor is driven, and by which runs.
@@ -84,7 +87,7 @@ impl Core {
             this: this.clone(),
             process: process::id(),
             meter: Meter::new(clock, &shared),
-            visits: Visits::new(limits.budget),
+            pacer: HostPacer::new(limits.budget),
             turn: TurnState::new(limits.poll_cap),
             slice: Slice::default(),
             pace: Pace::default(),
@@ -94,6 +97,7 @@ impl Core {
             round: Round::default(),
             admission: Admission::default(),
             coop_budget: CoopBudget::default(),
+            deferral: HostDeferral::new(&shared),
             main: MainFuture::new(&shared),
             drivers: Drivers::default(),
             ending: Ending::default(),

@@ -23,6 +23,8 @@ mod ending;
 mod frames;
 mod gone;
 mod group_stats;
+mod host_deferral;
+mod host_pacer;
 mod idle;
 mod lots;
 mod main_future;
@@ -51,14 +53,13 @@ mod timing;
 mod turn;
 #[cfg(not(feature = "observe"))]
 mod unobserved;
-mod visits;
 mod waiting;
 mod watching;
 
 pub use group_stats::GroupStats;
+pub use host_pacer::HOST_BUDGETS;
 pub use nesting::MAX_DEPTH;
 pub use stats::{ExecutorStats, QueueStats};
-pub use visits::HOST_BUDGETS;
 
 #[cfg(feature = "stalls")]
 pub(crate) use self::beacon::{Activity, Beacon};

@@ -3,7 +3,11 @@
 //! A nested queue stands on the thread by its branch: [`Branches`](clockworker_schedulers::Branches) goes the way up and down.
 
 use std::cell::{Cell, OnceCell};
+use std::cmp::Ordering;
+use std::iter;
 use std::rc::Rc;
+
+use clockworker_schedulers::Share;
 
 use super::Core;
 use super::constraints::Place;
@@ -41,6 +45,50 @@ impl Nesting {
 /// The queues above a queue, its parent first.
 fn above(queue: &RunQueue) -> impl Iterator<Item = &Rc<RunQueue>> {
     std::iter::successors(queue.nesting.parent(), |queue| queue.nesting.parent())
+}
+
+/// Which of two queues has the larger claim, that is the smaller request ÷ share, where their ways to the thread part. A
+/// queue's own tasks claim beside its children as a child of the default share. Idle queues have less than all others.
+pub(super) fn compare_claims(one: &Rc<RunQueue>, other: &Rc<RunQueue>) -> Ordering {
+    let is_idle = |queue: &RunQueue| queue.constraints.idle().is_some();
+    is_idle(other).cmp(&is_idle(one)).then_with(|| {
+        let [one, other] = claims_apart([one, other]);
+        other.cmp(&one)
+    })
+}
+
+/// Nanoseconds of a request ÷ share, for each of two queues where their ways to the thread part.
+fn claims_apart(queues: [&Rc<RunQueue>; 2]) -> [u64; 2] {
+    let depths = queues.map(|queue| above(queue).count());
+    let least = depths[0].min(depths[1]);
+    // On the level of the one that is less deep.
+    let mut there = [0, 1].map(|i| up(queues[i], depths[i] - least));
+    if Rc::ptr_eq(there[0], there[1]) {
+        // One is above the other.
+        return [0, 1].map(|i| match depths[i] == least {
+            true => claim(there[i], Share::default()),
+            false => claim_of(up(queues[i], depths[i] - least - 1)),
+        });
+    }
+    while let [Some(one), Some(other)] = there.map(|queue| queue.nesting.parent())
+        && !Rc::ptr_eq(one, other)
+    {
+        there = [one, other];
+    }
+    there.map(claim_of)
+}
+
+/// The queue so many levels above.
+fn up(queue: &Rc<RunQueue>, levels: usize) -> &Rc<RunQueue> {
+    iter::once(queue).chain(above(queue)).nth(levels).unwrap_or(queue)
+}
+
+fn claim_of(queue: &Rc<RunQueue>) -> u64 {
+    claim(queue, queue.share.get())
+}
+
+fn claim(queue: &RunQueue, share: Share) -> u64 {
+    queue.request_ns.get() / u64::from(share.get())
 }
 
 // ---- The tree

@@ -133,9 +133,10 @@ impl Core {
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
         let Some(queue) = self.pick() else {
-            self.visits.all_drained();
+            self.pacer.drained();
             return None;
         };
+        self.pacer.begin_round(|| self.queues.round());
         self.end_visit();
         self.slice.running.set(Some(queue.id));
         self.slice.take_signal();
@@ -201,9 +202,6 @@ impl Core {
             queue.runnable.set(false);
             eevdf.sleep(queue.id);
             self.queues.note_runnable(&eevdf);
-            if eevdf.runnable() > 0 || self.aside.has_idle_work() {
-                self.visits.queue_drained();
-            }
         }
         drop(eevdf);
         self.after_finish(queue);
@@ -308,7 +306,7 @@ impl Core {
     /// Whether the host or another queue is due at `now`, after so many polls in this slice.
     #[inline]
     pub(crate) fn time_is_up(&self, now: u64, polls: u32) -> Option<SliceEnd> {
-        if self.visits.is_due(now, polls) {
+        if self.pacer.is_due(now, polls) {
             return Some(SliceEnd::HostDue);
         }
         (self.queues.are_contended() && now >= self.slice.deadline.get()).then_some(SliceEnd::Spent)
@@ -316,13 +314,13 @@ impl Core {
 
     /// Whether the host must run, between slices.
     pub(crate) fn is_host_due(&self) -> bool {
-        self.pace.is_over() || self.visits.is_due(self.meter.now(), 0)
+        self.pace.is_over() || self.pacer.is_due(self.meter.now(), 0)
     }
 
     /// Notes so many polls in a slice that is over.
     #[inline]
     pub(crate) fn polled(&self, polls: u32) {
-        self.visits.polled(polls);
+        self.pacer.polled(polls);
     }
 
     /// Notes which task is polled next.

@@ -36,6 +36,8 @@ pub(crate) struct RunQueue {
     pub(crate) ready: Cell<usize>,
     /// Tasks that have not finished.
     pub(crate) live: Cell<usize>,
+    /// Tasks that were woken or spawned, less the polls since.
+    fresh: Cell<u32>,
     /// Whether EEVDF counts it as runnable, or it stands aside with work (see [`Place`](super::constraints::Place)).
     pub(crate) runnable: Cell<bool>,
     /// With fewer unfinished tasks than this it takes one more without further questions. [`MAX_TASKS`] where there are no
@@ -97,6 +99,7 @@ impl RunQueue {
             closed: Cell::new(false),
             removed: Cell::new(false),
             share: Cell::new(share),
+            fresh: Cell::new(0),
             request_ns: Cell::new(request_ns),
             constraints: Constraints::default(),
             nesting: Nesting::default(),
@@ -128,15 +131,32 @@ impl RunQueue {
         task
     }
 
-    /// Marks a woken task as ready. The host's visit before the turn `visited` woke it, or, if that is `None`, anything else.
+    /// Notes that so many tasks were woken, but not by a host that had deferred them, or spawned.
+    #[inline]
+    pub(crate) fn came(&self, tasks: usize) {
+        self.fresh.set(self.fresh.get().saturating_add(tasks as u32));
+    }
+
+    /// Notes so many polls.
+    #[inline]
+    pub(super) fn polled(&self, polls: u32) {
+        self.fresh.set(self.fresh.get().saturating_sub(polls));
+    }
+
+    /// About how many ready tasks have not merely yielded.
+    pub(super) fn fresh(&self) -> u32 {
+        self.fresh.get().min(u32::try_from(self.ready.get()).unwrap_or(u32::MAX))
+    }
+
+    /// Marks a woken task as ready. The host had deferred it until the turn `deferred`, or, if that is `None`, has not.
     /// None if it was ready already, or has finished.
-    pub(crate) fn make_ready(&self, key: RecordKey, visited: Option<u8>) -> Option<(Task, Ready)> {
-        self.records.borrow_mut().make_ready(key, visited)
+    pub(crate) fn make_ready(&self, key: RecordKey, deferred: Option<u8>) -> Option<(Task, Ready)> {
+        self.records.borrow_mut().make_ready(key, deferred)
     }
 
     /// Hands the scheduler up to `most` tasks from the woken list, all of which must be of this queue; how many.
-    pub(crate) fn admit_woken(&self, woken: &WokenList, visited: Option<u8>, most: usize) -> usize {
-        let admitted = self.service.call(|policy| policy.admit_woken(self, woken, visited, most));
+    pub(crate) fn admit_woken(&self, woken: &WokenList, deferred: Option<u8>, most: usize) -> usize {
+        let admitted = self.service.call(|policy| policy.admit_woken(self, woken, deferred, most));
         let count = admitted.unwrap_or(most);
         self.check(admitted.map(drop));
         count

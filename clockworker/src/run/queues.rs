@@ -6,6 +6,7 @@ use std::rc::Rc;
 use clockworker_schedulers::{Eevdf, QueueId, Scheduler, Share};
 
 use super::Core;
+use super::nesting::compare_claims;
 use super::queue::RunQueue;
 use crate::base::drop_quietly;
 use crate::queue::{Counters, QueueError};
@@ -105,6 +106,14 @@ impl Queues {
     /// The sum of `of` over the queues.
     pub(super) fn sum(&self, of: impl Fn(&RunQueue) -> usize) -> usize {
         self.list.borrow().iter().flatten().map(|queue| of(queue)).sum()
+    }
+
+    /// How many ready tasks, that have not merely yielded, a visit of the host cannot put others before: those of the queue
+    /// with tasks that has the largest claim. If it sleeps, a visit may wake it, and the round is empty.
+    pub(super) fn round(&self) -> u32 {
+        let list = self.list.borrow();
+        let with_tasks = list.iter().flatten().filter(|queue| queue.live.get() > 0);
+        with_tasks.max_by(|one, other| compare_claims(one, other)).map_or(0, |queue| queue.fresh())
     }
 
     /// Has every queue refuse tasks from now on.

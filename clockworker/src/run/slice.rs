@@ -96,7 +96,7 @@ pub(crate) fn run<S: Scheduler>(
                 // No other queue becomes runnable by that, so nothing is preempted. And where the policy does not want the
                 // woken tasks yet, several together cost less.
                 if yielded.is_some() || woken.are_many() || calls.guard(|| policy.wants_woken()) {
-                    admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken));
+                    queue.came(admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken)));
                 }
             } else {
                 drop((seated, records));
@@ -143,7 +143,7 @@ fn hand_back<S: Scheduler>(
     yielded: Option<Task>,
 ) {
     if woken.is_only_of(queue.key.index) {
-        admit_woken_in_slice(policy, records, (&queue.ready, calls, woken));
+        queue.came(admit_woken_in_slice(policy, records, (&queue.ready, calls, woken)));
     }
     if let Some(task) = yielded {
         push(policy, calls, task);
@@ -349,7 +349,7 @@ fn settle<S: Scheduler>(
     queue.counters.polls.add(1);
     match ran {
         Ran::Pending(runnable) => {
-            runnable.park(core.turn_number(), timed.elapsed_ns);
+            runnable.park(core.turn_number());
             records.set_waiting(id);
             let task = as_task(id, group);
             count_in_group::<S>(records, task, timed);

@@ -416,6 +416,7 @@ impl Drop for Timing<'_> {
         let polls = self.polls();
         self.core.pace.polls_left.set(self.cap.saturating_sub(polls));
         self.core.polled(polls);
+        self.queue.polled(polls);
         self.queue.stride.unread.set(polls - self.read_at);
         let poll = self.timed_at.saturating_sub(polls).max(1);
         self.queue.stride.lot.set(Lot { poll, stands_for: self.stands_for });

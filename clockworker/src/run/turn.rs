@@ -18,9 +18,10 @@ pub(super) struct TurnState {
     owes_slice: Cell<bool>,
     /// The number of the turn, modulo 256.
     number: Cell<u8>,
-    /// The same until something is polled in the turn: until then the host's visit before it woke all that was woken,
-    visited: Cell<Option<u8>>,
-    /// except so many tasks: the first of the woken list, which were in it when the turn before ended with work left.
+    /// Until something is polled in the turn: how many tasks, the first of the woken list, the host had not deferred. What
+    /// comes after them, it had. None from then on.
+    undeferred: Cell<Option<usize>>,
+    /// How many tasks were in the woken list when the turn before ended with work left.
     left_over: Cell<usize>,
     /// In a turn, the task of another executor inside which this executor is run, if it is inside one.
     outer_task: Cell<Option<Option<Id>>>,
@@ -34,7 +35,7 @@ impl TurnState {
             poll_cap,
             owes_slice: Cell::new(false),
             number: Cell::new(0),
-            visited: Cell::new(None),
+            undeferred: Cell::new(None),
             left_over: Cell::new(0),
             outer_task: Cell::new(None),
             host_polls: Counter::default(),
@@ -42,27 +43,22 @@ impl TurnState {
         }
     }
 
-    /// The number of the turn, while the host's visit before it woke all that was woken, except what was [left over](Self::left_over).
+    /// How many tasks, the first of the woken list, the host had not deferred, and the number of the turn until which it had
+    /// deferred the others. None once something was polled in the turn: of that nothing is deferred.
     #[inline]
-    pub(super) fn visited(&self) -> Option<u8> {
-        self.visited.get()
+    pub(super) fn deferred(&self) -> Option<(usize, u8)> {
+        self.undeferred.get().map(|undeferred| (undeferred, self.number.get()))
     }
 
-    /// How many tasks, the first of the woken list, were in it when the turn before ended with work left.
-    #[inline]
-    pub(super) fn left_over(&self) -> usize {
-        self.left_over.get()
+    /// Notes that so many of the former were admitted.
+    pub(super) fn admitted_undeferred(&self, tasks: usize) {
+        self.undeferred.set(self.undeferred.get().map(|undeferred| undeferred.saturating_sub(tasks)));
     }
 
     /// The task of another executor that is the current one where no task of this one is. Outside of turns that is `current`.
     #[inline]
     pub(super) fn outer_task(&self, current: Option<Id>) -> Option<Id> {
         self.outer_task.get().unwrap_or(current)
-    }
-
-    /// Notes that so many of them were admitted.
-    pub(super) fn admitted_left_over(&self, tasks: usize) {
-        self.left_over.set(self.left_over.get().saturating_sub(tasks));
     }
 }
 
@@ -128,7 +124,7 @@ impl Core {
         }
         match self.run_slice() {
             Some(_) if self.end_if_failed() => Next::Fail,
-            Some(SliceEnd::HostDue | SliceEnd::PollCap) => Next::Visit,
+            Some(SliceEnd::HostDue | SliceEnd::PollCap) => self.visit_for_work(),
             Some(_) => self.unless_host_is_due(Next::Step),
             None => self.after_no_slice(),
         }
@@ -155,7 +151,20 @@ impl Core {
 
     #[inline(always)] // as `step`
     fn unless_host_is_due(&self, next: Next) -> Next {
-        if self.is_host_due() { Next::Visit } else { next }
+        if self.is_host_due() { self.visit_for_work() } else { next }
+    }
+
+    /// The host is due: it is visited unless nothing is left to do, in which case the turn ends by parking.
+    fn visit_for_work(&self) -> Next {
+        if self.has_work() { Next::Visit } else { Next::Step }
+    }
+
+    /// Whether anything is left to do.
+    fn has_work(&self) -> bool {
+        self.has_incoming()
+            || self.main.is_woken()
+            || self.queues.eevdf.borrow().runnable() > 0
+            || self.aside.has_idle_work()
     }
 }
 
@@ -225,13 +234,13 @@ impl Core {
     pub(crate) fn begin_turn(&self) {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
-        self.observe_turn(now, took_ns, self.visits.are_under_way());
-        self.visits.end(took_ns, || self.has_brought_nothing());
-        let budget_ns = self.visits.begin_turn(now);
+        self.observe_turn(now, took_ns, self.pacer.is_visiting());
+        self.pacer.end_visit(took_ns, || self.has_brought_nothing());
+        let budget_ns = self.pacer.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
         self.pace.begin_turn(self.turn.poll_cap);
         self.turn.number.set(self.turn.number.get().wrapping_add(1));
-        self.turn.visited.set(Some(self.turn.number.get()));
+        self.turn.undeferred.set(Some(self.deferral.end_visit()));
     }
 
     /// Whether the host's visit woke no task. What another thread sent, and a wake of the future given to `run_until`, may have come before it,
@@ -245,7 +254,7 @@ impl Core {
     /// Whether the last turn ended with work left, and has woken its host.
     #[cfg(feature = "tokio")]
     pub(crate) fn is_visiting(&self) -> bool {
-        self.visits.are_under_way()
+        self.pacer.is_visiting()
     }
 
     /// Renews tokio's budget, which a poll of the queue has spent. If that fails, the host must run after this poll. True if
@@ -257,7 +266,7 @@ impl Core {
         self.coop_budget.renew(if by_others { polls } else { polls + 1 });
         let renewed = !self.coop_budget.is_spent();
         if !renewed {
-            self.visits.make_due();
+            self.pacer.make_due();
             self.shared.woken_list().into_iter().for_each(WokenList::request_look);
         }
         by_others && renewed
@@ -269,16 +278,15 @@ impl Core {
         self.turn.number.get()
     }
 
-    /// Notes that something is about to be polled: what is woken from now on, the host's visit did not wake.
+    /// Notes that something is about to be polled: what is woken from now on, the host has not deferred.
     pub(crate) fn end_visit(&self) {
-        self.turn.visited.set(None);
-        self.turn.left_over.set(0);
+        self.turn.undeferred.set(None);
     }
 
     /// Ends the turn: time is the host's from now on.
     pub(crate) fn end_turn(&self) {
         self.meter.begin(Account::Host);
-        self.observe_turn_end(!self.visits.are_under_way());
+        self.observe_turn_end(!self.pacer.is_visiting());
     }
 
     /// Whether the task that is being polled should yield: its slice or the host's patience is over, or a task came that may
@@ -301,7 +309,7 @@ impl Core {
         self.watch();
         self.turn.host_yields.add(1);
         self.turn.left_over.set(self.shared.woken_list().map_or(0, WokenList::len));
-        self.visits.begin();
-        host.wake_by_ref();
+        self.pacer.begin_visit();
+        self.deferral.visit(host);
     }
 }

@@ -12,7 +12,6 @@ use std::task::Context;
 use super::Trace;
 #[cfg(feature = "observe")]
 use super::UNKNOWN;
-use super::deferrals::Deferrals;
 use super::finished;
 use super::joiner::{Joiner, Unpacked};
 use super::shared::Local;
@@ -51,7 +50,8 @@ pub(crate) struct Header {
 pub(super) struct Owned {
     pub(super) phase: Cell<Phase>,
     pub(super) record: Cell<RecordKey>,
-    pub(super) deferrals: Cell<Deferrals>,
+    /// The number of the turn of its last poll that returned `Pending`, modulo 256.
+    pub(super) polled_in: Cell<u8>,
     /// Before completion: how many of its references the record has lent. After it: how many lists still point at the cell, and one
     /// while the completer uses it.
     pub(super) tally: Cell<u8>,
@@ -128,7 +128,7 @@ impl Header {
         let owned = Owned {
             phase: Cell::new(phase),
             record: Cell::new(key),
-            deferrals: Cell::new(Deferrals::default()),
+            polled_in: Cell::new(0),
             tally: Cell::new(0),
             output_taken: Cell::new(false),
         };

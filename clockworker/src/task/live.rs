@@ -108,24 +108,21 @@ impl LiveTask {
         }
     }
 
-    /// Notes a poll in `turn` that returned `Pending`. It took `took_ns` nanoseconds, or 0 if that was not measured.
+    /// Notes a poll in `turn` that returned `Pending`.
     #[inline]
-    pub(super) fn note_poll(&self, turn: u8, took_ns: u64) {
-        let deferrals = &self.header().owned.deferrals;
-        deferrals.set(deferrals.get().polled(turn, took_ns));
+    pub(super) fn note_poll(&self, turn: u8) {
+        self.header().owned.polled_in.set(turn);
     }
 
-    /// Notes a wake: by the host's visit before the turn `visited`, or, if that is `None`, of any other kind. Returns why the
-    /// task is ready, for its scheduler.
+    /// Why the task is ready, which was woken: for its scheduler. The wake was among those that the host had deferred until the
+    /// turn `deferred`, or, if that is `None`, it was not.
     #[inline]
-    pub(crate) fn note_wake(&self, visited: Option<u8>) -> Ready {
-        let deferrals = &self.header().owned.deferrals;
-        let (next, yields) = match visited {
-            Some(turn) => deferrals.get().woken_by_visit(turn),
-            None => (deferrals.get().woken(), false),
-        };
-        deferrals.set(next);
-        if yields { Ready::Deferred } else { Ready::Woken }
+    pub(crate) fn why_woken(&self, deferred: Option<u8>) -> Ready {
+        let polled_in = self.header().owned.polled_in.get();
+        match deferred {
+            Some(turn) if polled_in == turn.wrapping_sub(1) => Ready::Deferred,
+            _ => Ready::Woken,
+        }
     }
 
     pub(crate) fn id(&self) -> Id {

@@ -18,7 +18,7 @@
 //!
 //! * `state`: one atomic word of flags and the reference count; any thread. Its transitions, in `state.rs`, only decide, and
 //!   return what is to be done; the callers do it.
-//! * `owned` (phase, record, deferrals, tally): plain cells, owner thread only; but that `output_taken` is the join handle's, on
+//! * `owned` (phase, record, polled_in, tally): plain cells, owner thread only; but that `output_taken` is the join handle's, on
 //!   any thread.
 //! * `next`: the inbox link. It belongs to the thread that set `NOTIFIED`, until the inbox hands the task to the owner.
 //! * `joiner`: belongs to the join handle while `HAS_JOINER` is clear and the task is not complete; to the completer from the moment
@@ -64,7 +64,6 @@ mod abort;
 #[cfg(feature = "stalls")]
 mod atomic_location;
 mod cell;
-mod deferrals;
 mod error;
 mod finished;
 mod header;

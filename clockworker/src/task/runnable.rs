@@ -139,11 +139,10 @@ impl Runnable {
         self.set_phase(Phase::Ready);
     }
 
-    /// Ends a poll in `turn` that returned `Pending`: the task waits for a wake. It took `took_ns` nanoseconds, or 0 if that was not
-    /// measured.
+    /// Ends a poll in `turn` that returned `Pending`: the task waits for a wake.
     #[inline]
-    pub(crate) fn park(self, turn: u8, took_ns: u64) {
-        self.note_poll(turn, took_ns);
+    pub(crate) fn park(self, turn: u8) {
+        self.note_poll(turn);
         self.set_phase(Phase::Parked);
     }
 }
@@ -200,7 +199,7 @@ mod tests {
         let stop = Rc::new(Cell::new(false));
         let (live, handle, shared) = task(&stop);
         let Some(runnable) = live.take_up() else { panic!("it is ready") };
-        runnable.park(0, 0);
+        runnable.park(0);
         assert!(live.take_up().is_none() && !live.is_running());
         assert_eq!(live.cancel(Cause::Aborted), Finish::Cancelled);
         assert!(handle.is_finished());

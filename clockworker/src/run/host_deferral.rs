@@ -1,0 +1,103 @@
+//! [`HostDeferral`]: which tasks the host has deferred, and a deferred wake of the host itself.
+//!
+//! tokio's own `yield_now` *defers* a waker: tokio wakes it after it has seen to its I/O. A task that awaits it has merely
+//! yielded, and its wake differs from a socket's by nothing but its time. Of the deferred wakers tokio wakes the last one first.
+//! So before a visit the executor defers a waker of its own, the *mark*. What the visit wakes before the mark was not deferred;
+//! what it wakes after it was, if its last poll was in the turn before.
+//!
+//! Where the executor runs in a task of tokio's, a host that is woken at once polls it again, 61 times, before tokio sees to its
+//! I/O. There the host's waker is deferred too, once the mark was seen to be woken: a `block_on` of another crate inside that
+//! task keeps tokio from it.
+//!
+//! Other hosts' `yield_now` wakes the task in its poll, which is exact anyway.
+
+use std::cell::Cell;
+use std::task::Waker;
+#[cfg(feature = "tokio")]
+use std::{future::Future, pin::pin, task::Context};
+
+use crate::sync::{Arc, WakeTarget, impl_wake, waker_of};
+use crate::task::{OwnerCell, SharedRef};
+
+/// See the [module docs](self).
+pub(crate) struct HostDeferral {
+    mark: Arc<Mark>,
+    waker: Waker,
+}
+
+struct Mark {
+    shared: SharedRef,
+    state: OwnerCell<MarkState>,
+}
+
+#[derive(Default)]
+struct MarkState {
+    /// Whether it was deferred, and not woken since.
+    is_deferred: Cell<bool>,
+    /// How many tasks the visit had woken before the mark. None if the mark was not woken.
+    woken_before: Cell<Option<usize>>,
+    /// Whether a mark was woken since the host's waker changed.
+    works: Cell<bool>,
+}
+
+impl HostDeferral {
+    pub(super) fn new(shared: &SharedRef) -> Self {
+        let mark = Arc::new(Mark { shared: shared.clone(), state: OwnerCell::new(MarkState::default()) });
+        Self { waker: waker_of(Arc::clone(&mark)), mark }
+    }
+
+    /// Has the host poll the executor again after a visit, in which it marks what it has deferred.
+    pub(super) fn visit(&self, host: &Waker) {
+        let Some(state) = self.mark.state.get() else { return };
+        if state.works.get() && is_in_task() {
+            defer(host);
+        } else {
+            host.wake_by_ref();
+        }
+        // Where nothing is deferred, it is woken in this call.
+        state.woken_before.set(None);
+        state.is_deferred.set(false);
+        defer(&self.waker);
+        state.is_deferred.set(true);
+    }
+
+    /// Ends the visit, if one was under way. How many tasks it woke that the host had not deferred: the first of the woken
+    /// list.
+    #[inline]
+    pub(super) fn end_visit(&self) -> usize {
+        let Some(state) = self.mark.state.get() else { return usize::MAX };
+        state.is_deferred.set(false);
+        state.woken_before.take().unwrap_or(usize::MAX)
+    }
+
+    /// Notes that the host's waker is another one.
+    pub(crate) fn host_changed(&self) {
+        self.mark.state.get().into_iter().for_each(|state| state.works.set(false));
+    }
+}
+
+impl_wake!(Mark);
+
+impl WakeTarget for Mark {
+    fn wake(&self) {
+        let Some(state) = self.state.get().filter(|state| state.is_deferred.replace(false)) else { return };
+        state.works.set(true);
+        state.woken_before.set(self.shared.woken_list().map(|woken| woken.len()));
+    }
+}
+
+/// Whether the calling code is in a task of tokio's.
+fn is_in_task() -> bool {
+    #[cfg(feature = "tokio")]
+    return tokio::task::try_id().is_some();
+    #[cfg(not(feature = "tokio"))]
+    false
+}
+
+/// Has tokio wake the waker after it has seen to its I/O, where it is the host.
+fn defer(waker: &Waker) {
+    #[cfg(feature = "tokio")]
+    let _ = pin!(tokio::task::yield_now()).poll(&mut Context::from_waker(waker));
+    #[cfg(not(feature = "tokio"))]
+    let _ = waker;
+}

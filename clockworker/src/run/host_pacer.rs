@@ -1,0 +1,307 @@
+//! [`HostPacer`]: when the host gets the thread although there is work left.
+//!
+//! That is a *visit*: the host sees to its I/O and its timers, and runs its own tasks. A visit can only help if it can change
+//! what is polled next. Time is an argument here, in nanoseconds of any clock.
+//!
+//! * **A turn is a round at least.** What a visit brings goes behind the tasks that are ready already, but for those that have
+//!   merely yielded. So a turn polls as many tasks as were ready at its beginning and had not yielded, while that takes
+//!   [`SHORT_NS`] a poll at most in the mean, and up to 200 µs in all. Counted are the tasks of the queue with the largest
+//!   claim, which a visit can put first: see [`Queues::round`](super::queues::Queues::round).
+//! * **Else the next visit comes after [`TURNS_WORTH`] times what an empty one costs**, 10 µs at least: a twentieth of the
+//!   thread. With each empty visit after another they become rarer, down to a sixty-fourth.
+//! * **But not before half as long as the last visit took**: the host's own tasks get two thirds of the thread at most.
+//!
+//! An empty visit woke no task and took no longer than [`EMPTY`] times the cheapest of late: a longer one had work of the
+//! host's own.
+
+use std::cell::Cell;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// The bounds of a [host budget](crate::Builder::host_budget) that tunes itself.
+pub const HOST_BUDGETS: RangeInclusive<Duration> = Duration::from_micros(10)..=Duration::from_micros(200);
+
+const LEAST_NS: u64 = HOST_BUDGETS.start().as_nanos() as u64;
+const MOST_NS: u64 = HOST_BUDGETS.end().as_nanos() as u64;
+
+/// How many times as long as an empty visit a turn takes; once more for each empty visit after another,
+const TURNS_WORTH: u32 = 20;
+/// up to so many times.
+const TURNS_WORTH_RARE: u32 = 64;
+
+/// A round goes on while its polls take no longer than this, in the mean.
+const SHORT_NS: u64 = 32_000;
+
+/// A visit that takes so many times as long as the cheapest had work of the host's own.
+const EMPTY: u64 = 4;
+
+/// See the [module docs](self).
+#[derive(Debug)]
+pub(super) struct HostPacer {
+    /// The fixed host budget. None if it tunes itself.
+    fixed_ns: Option<u64>,
+    /// Whether the last turn ended although there was work left.
+    is_visiting: Cell<bool>,
+    cost: VisitCost,
+    /// How long the last visit took.
+    last_visit_ns: Cell<u64>,
+    /// Empty visits, one after another.
+    empty: Cell<u32>,
+    turn: Turn,
+}
+
+/// The turn under way.
+#[derive(Debug)]
+struct Turn {
+    began: Cell<u64>,
+    /// When the next visit is worth it.
+    due: Cell<u64>,
+    /// When the host is visited in any case.
+    last: Cell<u64>,
+    /// Polls until a visit may help. None until the turn's first slice.
+    round: Cell<Option<u32>>,
+    /// Polls in slices that are over.
+    polls: Cell<u32>,
+}
+
+impl HostPacer {
+    /// Paces by this host budget, or by one that tunes itself.
+    pub(super) fn new(budget: Option<Duration>) -> Self {
+        Self {
+            fixed_ns: budget.map(|budget| u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX)),
+            is_visiting: Cell::new(false),
+            cost: VisitCost::default(),
+            last_visit_ns: Cell::new(0),
+            empty: Cell::new(0),
+            turn: Turn {
+                began: Cell::new(0),
+                due: Cell::new(u64::MAX),
+                last: Cell::new(u64::MAX),
+                round: Cell::new(None),
+                polls: Cell::new(0),
+            },
+        }
+    }
+
+    /// Begins a turn; says how long it is to take, apart from its round.
+    #[inline]
+    pub(super) fn begin_turn(&self, now: u64) -> u64 {
+        let (budget_ns, longest_ns) = (self.budget_ns(), self.fixed_ns.unwrap_or(MOST_NS));
+        let turn = &self.turn;
+        turn.began.set(now);
+        turn.due.set(now.saturating_add(budget_ns));
+        turn.last.set(now.saturating_add(longest_ns));
+        turn.round.set(None);
+        turn.polls.set(0);
+        budget_ns
+    }
+
+    /// Sets how many tasks the turn is to poll before the next visit, in its first slice.
+    #[inline]
+    pub(super) fn begin_round(&self, tasks: impl FnOnce() -> u32) {
+        if self.turn.round.get().is_none() {
+            self.turn.round.set(Some(tasks()));
+        }
+    }
+
+    /// Notes a slice of so many polls.
+    #[inline]
+    pub(super) fn polled(&self, polls: u32) {
+        self.turn.polls.set(self.turn.polls.get().saturating_add(polls));
+    }
+
+    /// Notes that no task is ready any more.
+    pub(super) fn drained(&self) {
+        self.turn.round.set(Some(0));
+    }
+
+    /// Makes the host due, whatever time it is.
+    pub(super) fn make_due(&self) {
+        self.turn.due.set(0);
+        self.turn.last.set(0);
+    }
+
+    /// Whether the host is due at `now`, so many polls after the last slice that is over.
+    #[inline]
+    pub(super) fn is_due(&self, now: u64, polls: u32) -> bool {
+        now >= self.turn.due.get() && !self.turn.goes_on(now, polls)
+    }
+
+    /// Begins a visit: the turn ends, and there is work left.
+    pub(super) fn begin_visit(&self) {
+        self.is_visiting.set(true);
+    }
+
+    /// Whether a visit is under way.
+    #[inline]
+    pub(super) fn is_visiting(&self) -> bool {
+        self.is_visiting.get()
+    }
+
+    /// Ends the visit, if one was under way: the host had the thread for `took_ns`, and woke no task if `in_vain`.
+    #[inline]
+    pub(super) fn end_visit(&self, took_ns: u64, in_vain: impl FnOnce() -> bool) {
+        if !self.is_visiting.replace(false) || self.fixed_ns.is_some() {
+            return;
+        }
+        self.last_visit_ns.set(took_ns);
+        self.cost.note(took_ns);
+        let is_empty = in_vain() && took_ns <= EMPTY * self.cost.ns();
+        self.empty.set(if is_empty { self.empty.get().saturating_add(1) } else { 0 });
+    }
+
+    /// How long the executor may run before the next visit, apart from its round.
+    #[inline]
+    fn budget_ns(&self) -> u64 {
+        self.fixed_ns.unwrap_or_else(|| {
+            let worth = TURNS_WORTH.saturating_add(self.empty.get()).min(TURNS_WORTH_RARE);
+            let worth_ns = self.cost.ns() * u64::from(worth);
+            worth_ns.max(self.last_visit_ns.get() / 2).clamp(LEAST_NS, MOST_NS)
+        })
+    }
+}
+
+impl Turn {
+    /// Whether the round is not over, and does not take long.
+    #[cold]
+    fn goes_on(&self, now: u64, polls: u32) -> bool {
+        let polls = self.polls.get().saturating_add(polls);
+        let passed_ns = now.saturating_sub(self.began.get());
+        // One more, as one long poll says little of the next.
+        let are_short = passed_ns <= SHORT_NS * (u64::from(polls) + 1);
+        self.round.get().is_some_and(|round| polls < round) && are_short && now < self.last.get()
+    }
+}
+
+/// What an empty visit costs: the least that one of the last visits took.
+#[derive(Debug)]
+struct VisitCost {
+    /// The least of a window of visits,
+    before: Cell<u64>,
+    /// and of the one under way,
+    now: Cell<u64>,
+    /// which has so many.
+    visits: Cell<u32>,
+}
+
+impl VisitCost {
+    /// Before a visit was measured: some system calls.
+    const FIRST_GUESS_NS: u64 = 500;
+    /// What an empty visit is taken to cost at most.
+    const MOST_NS: u64 = 1_000;
+    /// Visits in a window.
+    const WINDOW: u32 = 64;
+
+    fn note(&self, took_ns: u64) {
+        self.now.set(self.now.get().min(took_ns));
+        self.visits.set(self.visits.get() + 1);
+        if self.visits.get() == Self::WINDOW {
+            self.before.set(self.now.replace(u64::MAX));
+            self.visits.set(0);
+        }
+    }
+
+    fn ns(&self) -> u64 {
+        self.before.get().min(self.now.get()).clamp(1, Self::MOST_NS)
+    }
+}
+
+impl Default for VisitCost {
+    fn default() -> Self {
+        Self { before: Cell::new(Self::FIRST_GUESS_NS), now: Cell::new(u64::MAX), visits: Cell::new(0) }
+    }
+}
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests {
+    use super::*;
+
+    fn visit(pacer: &HostPacer, took_ns: u64, in_vain: bool) -> u64 {
+        pacer.begin_visit();
+        pacer.end_visit(took_ns, || in_vain);
+        pacer.budget_ns()
+    }
+
+    /// After two windows of visits that took so long, and one that woke a task.
+    fn settled(took_ns: impl Fn(u32) -> u64) -> u64 {
+        let pacer = HostPacer::new(None);
+        for number in 0..2 * VisitCost::WINDOW {
+            visit(&pacer, took_ns(number), true);
+        }
+        visit(&pacer, took_ns(0), false)
+    }
+
+    #[test]
+    fn a_turn_is_worth_twenty_times_the_cheapest_visit() {
+        assert_eq!(HostPacer::new(None).budget_ns(), LEAST_NS, "a first guess");
+        for (cost, budget) in [(100, 10_000), (600, 12_000), (1_000, 20_000), (4_000, 20_000)] {
+            assert_eq!(settled(|_| cost), budget, "{cost}");
+        }
+        let mostly_long = |number: u32| if number % 60 == 0 { 700 } else { 9_000 };
+        assert_eq!(settled(mostly_long), 14_000, "the cheapest counts");
+    }
+
+    #[test]
+    fn a_host_with_tasks_of_its_own_gets_two_thirds_at_most() {
+        let pacer = HostPacer::new(None);
+        visit(&pacer, 600, true);
+        assert_eq!(visit(&pacer, 90_000, false), 45_000);
+        assert_eq!(visit(&pacer, 90_000, true), 45_000);
+        assert_eq!(visit(&pacer, 9_000_000, true), MOST_NS);
+        assert_eq!(visit(&pacer, 600, false), 10_000);
+    }
+
+    #[test]
+    fn empty_visits_after_another_make_them_rarer_until_one_is_not() {
+        let pacer = HostPacer::new(None);
+        for number in 1..100 {
+            let worth = (TURNS_WORTH + number).min(TURNS_WORTH_RARE);
+            assert_eq!(visit(&pacer, 1_000, true), u64::from(worth) * if number < 64 { 500 } else { 1_000 });
+        }
+        assert_eq!(visit(&pacer, 4_001, true), 20_000, "the host had work of its own");
+        assert_eq!(visit(&pacer, 4_000, true), 21_000);
+        assert_eq!(visit(&pacer, 1_000, false), 20_000, "it woke a task");
+    }
+
+    #[test]
+    fn a_fixed_budget_stays_what_it_is() {
+        let pacer = HostPacer::new(Some(Duration::ZERO));
+        assert_eq!(visit(&pacer, 3_000, true), 0);
+        assert_eq!(HostPacer::new(Some(Duration::MAX)).budget_ns(), u64::MAX);
+    }
+
+    /// When a turn ends that began with so many ready tasks, with polls that take `poll_ns`: after how many polls.
+    fn polls_of_turn(pacer: &HostPacer, round: u32, poll_ns: u64) -> u32 {
+        pacer.begin_turn(1_000_000);
+        pacer.begin_round(|| round);
+        (1..).find(|&polls| pacer.is_due(1_000_000 + u64::from(polls) * poll_ns, polls)).unwrap()
+    }
+
+    #[test]
+    fn a_turn_polls_what_was_ready_where_polls_are_short() {
+        let pacer = HostPacer::new(None);
+        assert_eq!(polls_of_turn(&pacer, 0, 3_000), 4, "worth 10 µs");
+        assert_eq!(polls_of_turn(&pacer, 3, 3_000), 4);
+        assert_eq!(polls_of_turn(&pacer, 30, 3_000), 30);
+        assert_eq!(polls_of_turn(&pacer, 1_000, 3_000), 67, "no more than 200 µs");
+        assert_eq!(polls_of_turn(&pacer, 30, 32_000), 7, "no more than 200 µs");
+        assert_eq!(polls_of_turn(&pacer, 30, 48_000), 3, "two of them are no longer than three short ones");
+        assert_eq!(polls_of_turn(&pacer, 30, 100_000), 1);
+        assert_eq!(polls_of_turn(&HostPacer::new(Some(Duration::from_micros(9))), 30, 3_000), 3);
+    }
+
+    #[test]
+    fn a_turn_ends_when_its_round_is_over_or_nothing_is_ready() {
+        let pacer = HostPacer::new(None);
+        pacer.begin_turn(0);
+        assert!(pacer.is_due(10_000, 0), "it has no round yet");
+        pacer.begin_round(|| 30);
+        pacer.begin_round(|| unreachable!("it has one"));
+        pacer.polled(20);
+        assert!(!pacer.is_due(60_000, 9) && pacer.is_due(60_000, 10));
+        pacer.drained();
+        assert!(pacer.is_due(60_000, 0) && !pacer.is_due(9_999, 0));
+        pacer.make_due();
+        assert!(pacer.is_due(0, 0));
+    }
+}
