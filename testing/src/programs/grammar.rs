@@ -188,8 +188,10 @@ impl<'a> Grammar<'a> {
         self.tape.below(if self.kind == Kind::Compared { 16 } else { 32 }).div_ceil(5)
     }
 
+    /// Most are alike, some are far from the others.
     fn share(&self) -> u32 {
-        1 + u32::from(self.tape.below(16))
+        let share = 1 + u32::from(self.tape.below(16));
+        if share == 16 { 1_000 } else { share }
     }
 
     fn policy(&self) -> Policy {
