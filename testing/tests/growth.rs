@@ -30,11 +30,19 @@ fn no_byte_is_left_of_tasks_that_completed_panicked_or_were_aborted() {
     run((batches / 20).max(10 * BATCHES_OF_AN_EXECUTOR), &mut Resident::default());
     let (before, mut resident) = (Allocated::now(), Resident::default());
     run(batches, &mut resident);
+    many_at_once(pick(10_000, 1_000_000));
     let lost = Allocated::now() - before;
     assert_eq!((lost.bytes, lost.pieces), (0, 0), "lost after {batches} batches of {BATCH} tasks");
     let growth = resident.growth_kib();
     println!("resident memory grew by {growth:?} KiB, {batches} batches of {BATCH} tasks");
     assert!(growth.is_none_or(|kib| kib <= SLACK_KIB), "{growth:?} KiB");
+}
+
+/// So many tasks wait, and go with their executor.
+fn many_at_once(tasks: usize) {
+    let ex = Executor::new();
+    (0..tasks).for_each(|_| drop(ex.spawn(pending::<()>())));
+    ex.block_on(yield_now());
 }
 
 fn run(batches: u64, resident: &mut Resident) {
