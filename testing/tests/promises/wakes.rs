@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
@@ -68,7 +68,7 @@ enum Kind {
     BesideWork,
     /// A thousand tasks at random.
     Many,
-    /// One task, also by clones of its waker.
+    /// One task, also by clones of its waker that go from thread to thread.
     Clones,
     /// Tasks that complete and are aborted meanwhile; the wakes go on when they are gone.
     Lives,
@@ -228,6 +228,8 @@ struct Target {
     lanes: Vec<Lane>,
     /// From the first poll on.
     waker: OnceLock<Waker>,
+    /// A clone that a thread leaves for another.
+    left: Mutex<Option<Waker>>,
     /// The future was dropped: nothing more is seen.
     gone: AtomicBool,
 }
@@ -314,15 +316,19 @@ impl Waking {
         woken.iter().filter(|&&at| self.targets[at].is_seen(self.thread)).count() as u64
     }
 
-    /// Not only by reference, but also by a clone, or beside clones that are dropped.
+    /// Not only by reference, but also by a clone, beside clones that are dropped, or by the clone of another thread.
     #[allow(clippy::waker_clone_wake, reason = "a wake that consumes a clone is what is tested")]
     fn wake(&mut self, at: usize) {
         let target = &self.targets[at];
         let waker = target.send(self.thread);
         let by_clones = matches!(self.scene.kind, Kind::Clones | Kind::Lives);
-        match if by_clones { self.rng.u8(..3) } else { 0 } {
+        match if by_clones { self.rng.u8(..4) } else { 0 } {
             0 => waker.wake_by_ref(),
             1 => waker.clone().wake(),
+            2 => {
+                let left = target.left.lock().unwrap().replace(waker.clone());
+                left.unwrap_or_else(|| waker.clone()).wake();
+            }
             _ => {
                 let clones = [waker.clone(), waker.clone()];
                 clones[0].wake_by_ref();
