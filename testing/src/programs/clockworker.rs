@@ -156,7 +156,7 @@ impl Clockworker {
             aborts: Table::default(),
             foreign: RefCell::default(),
             gates: Rc::default(),
-            hostility: setup.plan.as_ref().map(|plan| Hostility::new(plan, program.names)),
+            hostility: setup.plan.as_ref().map(|plan| Hostility::new(plan, setup.only_in, program.names)),
         }
     }
 

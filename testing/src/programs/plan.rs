@@ -42,6 +42,8 @@ struct Owed {
 /// What the scheduler does wrong and has done, shared with what looks after it.
 pub(super) struct Hostility {
     plan: Tape,
+    /// The one call in which it does wrong, if not in all.
+    only_in: Option<Call>,
     panics_in_drop: bool,
     own_patience: u8,
     /// How many names of tasks were given, those of its own included.
@@ -69,12 +71,13 @@ pub(super) struct Hostility {
 }
 
 impl Hostility {
-    pub(super) fn new(plan: &[u8], names: TaskName) -> Rc<Self> {
+    pub(super) fn new(plan: &[u8], only_in: Option<Call>, names: TaskName) -> Rc<Self> {
         let plan = Tape::new(plan);
         let (own_patience, panics_in_drop) = (plan.byte(), plan.below(2) == 1);
         let next = Cell::new(draw(&plan));
         Rc::new(Self {
             plan,
+            only_in,
             panics_in_drop,
             own_patience,
             names: Cell::new(names),
@@ -208,7 +211,7 @@ impl Plan for Rc<Hostility> {
     fn begin(&self, call: Call) {
         // One too many for a scheduler that was found at fault. (One that is replaced gives out all that it has first.)
         assert!(self.at_fault.get().is_none() || self.replaced.get(), "called after a fault");
-        let due = self.due();
+        let due = if self.only_in.is_none_or(|only| only == call) { self.due() } else { None };
         let misdeed = due.unwrap_or(0);
         self.misdeed.set(due.and_then(|misdeed| with_tasks(call, misdeed)));
         self.lie.set(due.filter(|&misdeed| misdeed < 128));

@@ -5,6 +5,7 @@ use std::fmt;
 use super::grammar::Grammar;
 use super::op::{Op, TaskName};
 use crate::host::Host;
+use crate::hostile::Call;
 use crate::tape::Tape;
 
 /// Which programs there are.
@@ -34,6 +35,8 @@ pub(super) struct Setup {
     pub(super) host_budget_us: Option<u8>,
     /// The bytes that decide what the scheduler of the second slot's queue does wrong.
     pub(super) plan: Option<Box<[u8]>>,
+    /// The one call in which it does, if not in all.
+    pub(super) only_in: Option<Call>,
     pub(super) ending: Ending,
 }
 
@@ -75,6 +78,7 @@ impl Setup {
             poll_cap: (hostile || *cap < 128).then_some(1 + cap % 64),
             host_budget_us: (!hostile && *budget < 128).then_some(*budget),
             plan: hostile.then(|| plan.into()),
+            only_in: None,
             ending: match ending % 4 {
                 0 => Ending::Dropped,
                 1 => Ending::ShutDown(ending / 4),
