@@ -94,25 +94,3 @@ impl Resident {
         Some((mean(self.thirds[2])? - mean(self.thirds[0])?) / 1024.0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn growth_is_between_the_outer_thirds() {
-        let kib = 1024.0;
-        let run = Resident { thirds: [(8.0 * kib, 2), (1.0, 1), (30.0 * kib, 3)] };
-        assert_eq!(run.growth_kib(), Some(6.0));
-        assert_eq!(Resident::default().growth_kib(), None);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_process_is_resident() {
-        assert!(resident().unwrap() > 100_000);
-        let mut run = Resident::default();
-        [0.0, 0.5, 1.0].into_iter().for_each(|part| run.sample(part));
-        assert!(run.growth_kib().is_some());
-    }
-}

@@ -13,7 +13,7 @@ use clockworker::Executor;
 use clockworker_testing::effort::{each_seed, seed};
 use clockworker_testing::host::Host;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
-use clockworker_testing::programs::{Audit, Outcome, round, run};
+use clockworker_testing::programs::{Audit, round, run};
 use clockworker_testing::pulse::Pulse;
 use clockworker_testing::quiet;
 use clockworker_testing::watchdog::{PATIENCE, watch};
@@ -41,7 +41,7 @@ fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
 /// What a thread that has used all hosts leaves behind, without any of the executor's tasks: 24 bytes of monoio 0.2.4.
 fn left_by_hosts() -> Allocated {
     let before = Allocated::now();
-    let nothing = || Host::ALL.iter().for_each(|host| host.run(&Executor::new(), async {}).unwrap());
+    let nothing = || Host::ALL.iter().for_each(|host| host.run(&Executor::new(), async {}));
     thread::spawn(nothing).join().unwrap();
     Allocated::now() - before
 }
@@ -72,7 +72,7 @@ struct Total {
 impl Total {
     fn play(&mut self, seed: u64) {
         let (program, host, threads) = round(seed);
-        let play = || -> Outcome { run(&program, host, threads).unwrap_or_else(|error| panic!("{error:#}")) };
+        let play = || run(&program, host, threads);
         let outcome = play();
         let audit = outcome.audit(threads);
         assert!(audit.is_clean(), "{audit:?}");

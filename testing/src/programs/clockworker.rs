@@ -10,7 +10,6 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::ensure;
 use clockworker::schedulers::RunnableFifo;
 use clockworker::{
     AbortHandle, Cap, DEFAULT_QUEUE, Executor, Group, Handle, JoinError, JoinHandle, LoadShedding,
@@ -142,10 +141,7 @@ impl Clockworker {
         if let Some(budget) = setup.host_budget_us {
             builder = builder.host_budget(micros(budget));
         }
-        let ex = match builder.build() {
-            Ok(ex) => ex,
-            Err(error) => unreachable!("the options are in range: {error}"),
-        };
+        let ex = builder.build().expect("the options are in range");
         Self {
             handle: ex.handle(),
             host,
@@ -179,10 +175,7 @@ impl Clockworker {
     /// Runs the executor until `main` is done.
     fn drive<T>(&self, main: impl AsyncFnOnce(&Executor) -> T) -> Option<T> {
         let ex = self.ex.borrow().clone()?;
-        match self.host.run(&ex, main(&ex)) {
-            Ok(output) => Some(output),
-            Err(error) => unreachable!("the host started before: {error}"),
-        }
+        Some(self.host.run(&ex, main(&ex)))
     }
 
     /// Yields until nothing was polled in between: true. Or until `enough`: false.
@@ -206,7 +199,7 @@ impl Clockworker {
     }
 
     /// Runs all that is ready, and until no task is left if all are to end.
-    fn settle(&self, clock: &ManualClock, all_end: bool) -> anyhow::Result<()> {
+    fn settle(&self, clock: &ManualClock, all_end: bool) {
         let settled = self.drive(async |ex| {
             let (mut before, mut idle_turns) = (None, 0);
             while idle_turns < MOST_IDLE_TURNS || self.threads.are_free {
@@ -222,8 +215,7 @@ impl Clockworker {
             }
             false
         });
-        ensure!(settled != Some(false), "some tasks are ready for ever, or do not end");
-        Ok(())
+        assert_ne!(settled, Some(false), "some tasks are ready for ever, or do not end");
     }
 
     /// Polls a run by hand, with another waker each time, and drops it.
@@ -245,19 +237,18 @@ impl Clockworker {
         turn();
     }
 
-    fn shut_down(&self, clock: &ManualClock, yields: u8) -> anyhow::Result<()> {
-        let Some(ex) = self.ex.borrow().clone() else { return Ok(()) };
+    fn shut_down(&self, clock: &ManualClock, yields: u8) {
+        let Some(ex) = self.ex.borrow().clone() else { return };
         let deadline = async {
             for _ in 0..yields {
                 clock.advance(TURN);
                 yield_now().await;
             }
         };
-        self.host.shut_down(&ex, deadline)?;
-        self.threads.end_free()?;
+        self.host.shut_down(&ex, deadline);
+        self.threads.end_free();
         // What other threads spawned at the last moment is answered by one more run.
-        self.host.run(&ex, yield_now())?;
-        Ok(())
+        self.host.run(&ex, yield_now());
     }
 }
 
@@ -275,12 +266,12 @@ impl Interpreter<Clockworker> {
     }
 
     /// Ends the program as its setup says.
-    pub(super) fn finish(self: &Rc<Self>, program: &Program) -> anyhow::Result<Outcome> {
+    pub(super) fn finish(self: &Rc<Self>, program: &Program) -> Outcome {
         let (subject, ending) = (&self.subject, program.setup.ending);
         match ending {
             Ending::Dropped => {}
-            Ending::ShutDown(yields) => subject.shut_down(&self.clock, yields)?,
-            Ending::Drained => self.drain(program.names)?,
+            Ending::ShutDown(yields) => subject.shut_down(&self.clock, yields),
+            Ending::Drained => self.drain(program.names),
         }
         subject.check_faults();
         let mut accounts = Accounts::default();
@@ -290,38 +281,41 @@ impl Interpreter<Clockworker> {
             accounts = Accounts::before_drop(&ex.stats(), &subject.queues.borrow(), now, is_over);
         }
         self.end();
-        subject.threads.join()?;
+        subject.threads.join();
         let hostile = subject.hostility.as_ref().map(|_| HOSTILE_QUEUE.into());
         accounts.after_drop(&subject.queues.take(), hostile);
-        Ok(Outcome { trace: self.trace.with(std::mem::take), accounts })
+        Outcome { trace: self.trace.with(std::mem::take), accounts }
     }
 
     /// Ends all tasks, whose names are below that.
-    fn drain(&self, names: TaskName) -> anyhow::Result<()> {
+    fn drain(&self, names: TaskName) {
         let subject = &self.subject;
         // What free threads are asked for after their end would not be done.
         self.finishing.set(subject.threads.are_free);
-        subject.threads.end_free()?;
-        subject.settle(&self.clock, false)?;
+        subject.threads.end_free();
+        subject.settle(&self.clock, false);
         // The drops of what was aborted are throttled too, and are not counted as ready.
         let uncap = |queue: &Queue| drop(queue.set_cap(None));
         subject.queues.borrow().iter().for_each(uncap);
-        self.rest()?;
+        self.rest();
+        let names = subject.hostility.as_ref().map_or(names, |hostility| hostility.names());
+        self.asking.set(true);
+        self.wake_all(names);
+        self.rest();
+        self.asking.set(false);
         self.finishing.set(true);
-        self.wake_all(subject.hostility.as_ref().map_or(names, |hostility| hostility.names()));
-        self.rest()?;
+        self.wake_all(names);
+        self.rest();
         // Those whose wakers were dropped.
         subject.queues.borrow().iter().map(Queue::abort_all).for_each(drop);
-        subject.settle(&self.clock, true)?;
+        subject.settle(&self.clock, true);
         subject.drive(async |ex| ex.drained().await);
-        Ok(())
     }
 
     /// Runs all that is ready.
-    fn rest(&self) -> anyhow::Result<()> {
-        self.subject.settle(&self.clock, false)?;
+    fn rest(&self) {
+        self.subject.settle(&self.clock, false);
         self.trace.note(Event::Rest(self.subject.gates.get()));
-        Ok(())
     }
 }
 

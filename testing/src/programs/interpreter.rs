@@ -32,6 +32,8 @@ pub(super) struct Interpreter<S: Subject> {
     queues: Cell<u16>,
     /// Tasks give their output at their next poll, and destructors do nothing.
     pub(super) finishing: Cell<bool>,
+    /// Tasks that wait are only asked whether they still have to.
+    pub(super) asking: Cell<bool>,
     is_over: Cell<bool>,
 }
 
@@ -50,6 +52,7 @@ impl<S: Subject> Interpreter<S> {
             slots,
             queues: Cell::new(1),
             finishing: Cell::default(),
+            asking: Cell::default(),
             is_over: Cell::default(),
         })
     }

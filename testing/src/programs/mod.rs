@@ -8,13 +8,13 @@
 //!
 //! | [`Kind`] | what is in it | what it is for |
 //! |---|---|---|
-//! | `Compared` | what the reference executor can do too | [`check`] |
+//! | `Compared` | what the reference executor can do too | [`play`] |
 //! | `Everything` | also nested, capped, limited and retired queues, groups, loans, join sets, spawns that wait for room, wakers that panic, runs that are dropped midway | [`run`], in any host, and with free threads |
 //! | `Hostile` | the same beside a queue whose scheduler is hostile | the same |
 //!
 //! # Oracles
 //!
-//! * **The reference** ([`check`]): a plain executor made of `async-task` runs the program too, step by step. All that a task or
+//! * **The reference** ([`play`]): a plain executor made of `async-task` runs the program too, step by step. All that a task or
 //!   its joiner can see is compared, in its order, with the virtual time of each event. Three things are taken from Clockworker's
 //!   trace: which of several *queues* has the next poll, which *task* does in a queue that is not FIFO, and where a run that was to
 //!   end early did so. So with one FIFO queue the whole order is compared, with several the order in each of them. The order in
@@ -48,5 +48,5 @@ mod waits;
 pub use event::Actor;
 pub use op::Thread;
 pub use outcome::{Audit, Outcome, Phase};
-pub use pair::{check, play, run};
+pub use pair::{play, run};
 pub use program::{Kind, Program, random_bytes, round, shrunk};

@@ -233,6 +233,7 @@ impl Reader {
             Event::Panics(task) => self.task(task).panicked = true,
             Event::Lent(task) => self.task(task).lent = true,
             Event::OutputDropped(task) => self.task(task).output_drops += 1,
+            Event::Late(_) => self.audit.complain("waits that were over without a wake", 1),
             Event::Unanswered(_) => self.audit.complain("join handles without an answer", 1),
             Event::Rest(waits) => {
                 let is_lost = |seen: &&Seen| seen.woken.is_some() && !seen.ended && seen.spawned > 0;

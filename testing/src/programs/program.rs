@@ -129,25 +129,3 @@ pub fn shrunk(mut bytes: Vec<u8>, mut tries: u32, fails: impl Fn(&[u8]) -> bool)
     }
     bytes
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_shrunk_to_those_that_fail() {
-        let fails = |bytes: &[u8]| bytes.contains(&3) && bytes.contains(&200);
-        let fewest = shrunk((0..=u8::MAX).collect(), 1_000, fails);
-        assert_eq!(fewest, [3, 200]);
-    }
-
-    #[test]
-    fn all_bytes_spell_a_program() {
-        for kind in [Kind::Compared, Kind::Everything, Kind::Hostile] {
-            assert!(Program::new(kind, &[]).ops.is_empty());
-            for byte in 0..=u8::MAX {
-                assert!(!Program::new(kind, &vec![byte; 4_096]).ops.is_empty());
-            }
-        }
-    }
-}

@@ -153,7 +153,7 @@ fn share_a_second(seed: u64, off: &Reached) {
             });
         }
     }
-    time.drive(&ex, || time.now() >= SECOND, || Duration::ZERO).unwrap();
+    time.drive(&ex, || time.now() >= SECOND, || Duration::ZERO);
     let busy = |queue: &Queue| queue.stats().busy.as_nanos() as f64;
     let (total, shares) =
         queues.iter().fold((0.0, 0.0), |(t, s), queue| (t + busy(queue), s + f64::from(queue.share())));

@@ -120,7 +120,7 @@ impl Scene {
         let beside = if self.kind == Kind::BesideWork { 2 } else { 0 };
         (0..beside).for_each(|_| drop(ex.spawn(yield_always())));
         let polls = Rc::new(Cell::new(0));
-        let checks = self.host.run(&ex, self.wake_tasks(&ex, &polls, pulse)).unwrap();
+        let checks = self.host.run(&ex, self.wake_tasks(&ex, &polls, pulse));
         let (stats, polls) = (ex.stats(), polls.get());
         let wakes = self.wakes * self.threads as u64;
         let tasks = stats.spawned - beside;

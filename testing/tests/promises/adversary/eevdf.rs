@@ -276,18 +276,3 @@ impl<'a> Stage<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::program::Kind as _;
-    use super::*;
-
-    /// Each has a turn of 500 µs in polls of 20 µs. B = (1/2)·(520 + 2·520) + 520 + 2·520 µs.
-    #[test]
-    fn two_that_are_alike_take_turns() {
-        let serve = Move { polls: 100, ..on(Serve, 0) };
-        let outcome = Kind::play(&Program::of(&[(1, 500, 20); 2], &[on(Wake, 1), serve]), 4_000);
-        assert_eq!(outcome.ratios, [250.0 / 2_340.0; 3]);
-        assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
-    }
-}

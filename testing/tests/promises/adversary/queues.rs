@@ -98,30 +98,3 @@ impl Queues {
         });
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use clockworker::{Executor, yield_now};
-
-    use super::*;
-
-    #[test]
-    fn places_are_taken_over_last_closed_first_and_not_before_the_last_task_has_ended() {
-        let ex = Executor::new();
-        let mut queues = Queues::default();
-        let add = |queues: &mut Queues, number: usize| {
-            let name = queues.all.len().to_string();
-            queues.add(number, ex.new_queue(&name).create().unwrap()).place
-        };
-        assert_eq!([0, 1, 2].map(|number| add(&mut queues, number)), [0, 1, 2]);
-        queues.close(1);
-        queues.close(2);
-        assert_eq!([1, 2].map(|number| add(&mut queues, number)), [2, 1]);
-        let task = queues.open[1].clone().unwrap().queue.spawn(yield_now());
-        queues.close(1);
-        assert_eq!(add(&mut queues, 1), 3, "it has a task yet");
-        ex.block_on(task).unwrap();
-        queues.close(1);
-        assert_eq!([1, 1].map(|number| add(&mut queues, number)), [3, 2]);
-    }
-}
