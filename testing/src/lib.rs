@@ -10,7 +10,6 @@
 //! | [`hostile`] | [`Hostile`](hostile::Hostile): a scheduler that breaks its contract, once, for ever, or as a plan says |
 //! | [`panics`], [`quiet`] | panics that are meant, and keeping them in; a hook for those that are not |
 //! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
-//! | [`pulse`] | a count of what work has done, for its watchdog |
 //! | [`effort`], [`watchdog`] | how much a test tries, by the variables `LONG`, `MINUTES` and `SEED`; giving up work that hangs |
 //! | [`trial`] | test programs run on code in which something was broken |
 //! | [`climb`] | hill climbing, for tests that search for the worst case |
@@ -29,7 +28,6 @@ pub mod memory;
 pub mod panics;
 pub mod policy;
 pub mod programs;
-pub mod pulse;
 pub mod quiet;
 pub mod tape;
 pub mod trial;

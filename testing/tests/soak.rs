@@ -14,9 +14,8 @@ use clockworker_testing::effort::{each_seed, seed};
 use clockworker_testing::host::Host;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 use clockworker_testing::programs::{Audit, round, run};
-use clockworker_testing::pulse::Pulse;
 use clockworker_testing::quiet;
-use clockworker_testing::watchdog::{PATIENCE, watch};
+use clockworker_testing::watchdog::{PATIENCE, Pulse, watch};
 
 #[global_allocator]
 static ALLOCATOR: Counting = COUNTING;

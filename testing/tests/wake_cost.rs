@@ -19,8 +19,7 @@ use clockworker::{AbortHandle, Executor, JoinHandle, yield_now};
 use clockworker_testing::driving::{CountingWaker, settle_with};
 use clockworker_testing::effort::pick;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
-use clockworker_testing::pulse::Pulse;
-use clockworker_testing::watchdog::{PATIENCE, watch};
+use clockworker_testing::watchdog::{PATIENCE, Pulse, watch};
 
 #[global_allocator]
 static ALLOCATOR: Counting = COUNTING;

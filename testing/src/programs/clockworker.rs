@@ -1,6 +1,6 @@
 //! Clockworker, as the programs see it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -17,13 +17,12 @@ use clockworker::{
 };
 
 use super::event::{End, Entry, Event, Trace, spawning};
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, Table};
 use super::op::{Change, GroupChange, Limit, On, Op, SLOTS, TaskName, Thread, Wait};
 use super::outcome::{Accounts, Outcome};
 use super::plan::{HOSTILE_QUEUE, HOSTILE_SLOT, Hostility};
 use super::program::{Ending, Program};
 use super::subject::{Elsewhere, Run, Stopped, Subject, Until, Waiting};
-use super::table::Table;
 use super::task::{Output, TaskFuture, Ticket, end_of};
 use super::threads::Threads;
 use super::waits;
@@ -52,8 +51,6 @@ pub(super) struct Clockworker {
     aborts: Table<AbortHandle>,
     /// Tasks that other threads spawned.
     pub(super) foreign: RefCell<BTreeSet<TaskName>>,
-    /// Waits for other threads that are not over.
-    pub(super) gates: Rc<Cell<u32>>,
     /// What is known of the queue whose scheduler is hostile, the second.
     hostility: Option<Rc<Hostility>>,
 }
@@ -151,7 +148,6 @@ impl Clockworker {
             groups: Table::default(),
             aborts: Table::default(),
             foreign: RefCell::default(),
-            gates: Rc::default(),
             hostility: setup.plan.as_ref().map(|plan| Hostility::new(plan, setup.only_in, program.names)),
         }
     }
@@ -315,7 +311,7 @@ impl Interpreter<Clockworker> {
     /// Runs all that is ready.
     fn rest(&self) {
         self.subject.settle(&self.clock, false);
-        self.trace.note(Event::Rest(self.subject.gates.get()));
+        self.trace.note(Event::Rest);
     }
 }
 

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::event::Event;
 use super::op::{Change, GroupChange, On, Op, Script, TaskName, Thread};
-use super::pair::run;
 use super::plan::HOSTILE_SLOT;
 use super::program::{Ending, Program, Setup};
+use super::run;
 use crate::host::Host;
 use crate::hostile::Call;
 use crate::policy::Policy;

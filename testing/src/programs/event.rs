@@ -82,8 +82,8 @@ pub(super) enum Event {
     Stopped(bool),
     /// A task that nothing has woken could go on all the same.
     Late(TaskName),
-    /// All that is ready was polled; how many waits for other threads, which have done all, are not over.
-    Rest(u32),
+    /// All that is ready was polled, and other threads have done all.
+    Rest,
     /// The executor is about to be dropped.
     Ended,
 }

@@ -1,6 +1,7 @@
 //! What carries out a program: an executor, and its tasks and queues by name.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -14,7 +15,6 @@ use clockworker::ManualClock;
 use super::event::{Actor, End, Entry, Event, Trace, WaitsFor, spawning};
 use super::op::{Change, GroupChange, On, Op, SLOTS, Script, TaskName, Thread};
 use super::subject::{Elsewhere, Run, Subject, Until, Waiting};
-use super::table::Table;
 use super::task::{Output, TaskFuture, Ticket, end_of};
 use crate::panics::{PanicsWhenDropped, TouchyWaker, drop_contained, panic_as_meant};
 
@@ -295,5 +295,37 @@ impl<S: Subject> Interpreter<S> {
                 _ => drop(waker),
             }
         }
+    }
+}
+
+/// Things by the names of tasks, or of groups. Nothing of theirs is called while it is borrowed.
+pub(super) struct Table<T>(RefCell<BTreeMap<u16, T>>);
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
+}
+
+impl<T> Table<T> {
+    pub(super) fn take(&self, name: u16) -> Option<T> {
+        self.0.borrow_mut().remove(&name)
+    }
+
+    pub(super) fn put(&self, name: u16, thing: T) {
+        let before = self.0.borrow_mut().insert(name, thing);
+        drop(before);
+    }
+
+    pub(super) fn get(&self, name: u16) -> Option<T>
+    where
+        T: Clone,
+    {
+        self.0.borrow().get(&name).cloned()
+    }
+
+    /// All, by name. The table is empty then.
+    pub(super) fn take_all(&self) -> BTreeMap<u16, T> {
+        self.0.take()
     }
 }

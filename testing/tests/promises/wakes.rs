@@ -16,8 +16,7 @@ use std::thread;
 use clockworker::{AbortHandle, Executor, JoinHandle, yield_now};
 use clockworker_testing::effort::{each_seed, pick};
 use clockworker_testing::host::{Host, spin_until};
-use clockworker_testing::pulse::Pulse;
-use clockworker_testing::watchdog::{PATIENCE, watch};
+use clockworker_testing::watchdog::{PATIENCE, Pulse, watch};
 use fastrand::Rng;
 use tokio::sync::oneshot;
 
