@@ -72,25 +72,3 @@ pub fn resident() -> Option<u64> {
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }
-
-/// Resident memory during a run, to compare its last third with its first.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Resident {
-    thirds: [(f64, u32); 3],
-}
-
-impl Resident {
-    /// Looks at it, at that part of the run: 0 is the start, 1 the end. Keeps sums, so that it does not grow itself.
-    pub fn sample(&mut self, part: f64) {
-        let Some(bytes) = resident() else { return };
-        let (sum, samples) = &mut self.thirds[((part * 3.0) as usize).min(2)];
-        *sum += bytes as f64;
-        *samples += 1;
-    }
-
-    /// The mean of the last third less that of the first, in KiB. None without samples in both.
-    pub fn growth_kib(&self) -> Option<f64> {
-        let mean = |(sum, samples): (f64, u32)| (samples > 0).then(|| sum / f64::from(samples));
-        Some((mean(self.thirds[2])? - mean(self.thirds[0])?) / 1024.0)
-    }
-}

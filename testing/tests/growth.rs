@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use clockworker::{Executor, JoinHandle, Queue, yield_now};
 use clockworker_testing::effort::pick;
-use clockworker_testing::memory::{Allocated, COUNTING, Counting, Resident};
+use clockworker_testing::memory::{Allocated, COUNTING, Counting, resident};
 use clockworker_testing::panics::{PanicsWhenDropped, panic_as_meant};
 use clockworker_testing::policy::Policy;
 
@@ -20,22 +20,22 @@ static ALLOCATOR: Counting = COUNTING;
 const BATCH: usize = 1_000;
 const BATCHES_OF_AN_EXECUTOR: u64 = 10;
 
-/// What resident memory may grow by in KiB: the allocator's own affairs.
-const SLACK_KIB: f64 = 1_024.0;
+/// What resident memory may grow by in bytes: the allocator's own affairs.
+const SLACK: u64 = 1 << 20;
 
 #[test]
 fn no_byte_is_left_of_tasks_that_completed_panicked_or_were_aborted() {
     let batches = pick(100, 10_000);
     // All that is made once has been made then, and the allocator keeps what it keeps.
-    run((batches / 20).max(10 * BATCHES_OF_AN_EXECUTOR), &mut Resident::default());
-    let (before, mut resident) = (Allocated::now(), Resident::default());
-    run(batches, &mut resident);
+    run((batches / 20).max(10 * BATCHES_OF_AN_EXECUTOR));
+    let (before, resident_before) = (Allocated::now(), resident());
+    run(batches);
+    let growth = resident().zip(resident_before).map(|(now, before)| now.saturating_sub(before));
     many_at_once(pick(10_000, 1_000_000));
     let lost = Allocated::now() - before;
     assert_eq!((lost.bytes, lost.pieces), (0, 0), "lost after {batches} batches of {BATCH} tasks");
-    let growth = resident.growth_kib();
-    println!("resident memory grew by {growth:?} KiB, {batches} batches of {BATCH} tasks");
-    assert!(growth.is_none_or(|kib| kib <= SLACK_KIB), "{growth:?} KiB");
+    println!("resident memory grew by {growth:?} bytes, {batches} batches of {BATCH} tasks");
+    assert!(growth.is_none_or(|bytes| bytes <= SLACK), "{growth:?} bytes");
 }
 
 /// So many tasks wait, and go with their executor.
@@ -45,13 +45,12 @@ fn many_at_once(tasks: usize) {
     ex.block_on(yield_now());
 }
 
-fn run(batches: u64, resident: &mut Resident) {
-    for executor in 0..batches / BATCHES_OF_AN_EXECUTOR {
+fn run(batches: u64) {
+    for _ in 0..batches / BATCHES_OF_AN_EXECUTOR {
         let ex = Executor::new();
         let create = |(n, policy): (usize, &Policy)| policy.create(ex.new_queue(&n.to_string())).unwrap();
         let queues: Vec<_> = Policy::ALL.iter().enumerate().map(create).collect();
         (0..BATCHES_OF_AN_EXECUTOR).for_each(|_| batch(&ex, &queues));
-        resident.sample((executor * BATCHES_OF_AN_EXECUTOR) as f64 / batches as f64);
     }
 }
 

@@ -50,9 +50,6 @@ fn the_last_wake_of_each_burst_is_followed_by_a_poll() {
 struct Count {
     /// How often a thread saw that its last wake of a task was followed by a poll.
     checks: u64,
-    wakes: u64,
-    /// Polls that the wakes caused.
-    polls: u64,
     /// Times the executor slept and was woken.
     parks: u64,
 }
@@ -121,9 +118,8 @@ impl Scene {
         let polls = Rc::new(Cell::new(0));
         let checks = self.host.run(&ex, self.wake_tasks(&ex, &polls, pulse));
         let (stats, polls) = (ex.stats(), polls.get());
-        let wakes = self.wakes * self.threads as u64;
         let tasks = stats.spawned - beside;
-        let most = wakes + tasks;
+        let most = self.wakes * self.threads as u64 + tasks;
         assert!(
             polls == most || (polls < most && self.kind != Kind::PingPong),
             "{polls} polls of {most}: {self:?}"
@@ -131,12 +127,7 @@ impl Scene {
         assert_eq!(stats.completed + stats.cancelled, tasks, "tasks that ended: {self:?}");
         // Its host came back, and not because it was asked to. The first poll is the run's own.
         let parks = (stats.host_polls - stats.host_yields).saturating_sub(1);
-        Count {
-            checks: sum.checks + checks,
-            wakes: sum.wakes + wakes,
-            polls: sum.polls + polls,
-            parks: sum.parks + parks,
-        }
+        Count { checks: sum.checks + checks, parks: sum.parks + parks }
     }
 
     /// Spawns tasks, has them woken by threads, and aborts those that are left. How many checks there were.

@@ -12,14 +12,12 @@ use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, yield_now};
 use tokio::sync::Notify;
 
 use super::accounts::{Accounts, Outcome};
-use super::executor::Kind;
-use super::program::{Move, Program};
+use super::program::{Kind, Move, Program};
 use super::queues::{Known, Queues};
-use crate::bounds::POLLS_OVERRUN;
 
 /// The executor's tasks hold it, so it does not hold the executor.
 struct Scene {
-    program: Program<Kind>,
+    program: Program,
     ex: Weak<Executor>,
     handle: Handle,
     clock: ManualClock,
@@ -46,7 +44,7 @@ const MOST_TASKS: usize = 32;
 /// The most polls that a napper is woken for.
 const MOST_NAPS: usize = 1_000;
 
-pub(super) fn play(program: &Program<Kind>, operations: u64) -> Outcome {
+pub(super) fn play(program: &Program, operations: u64) -> Outcome {
     let clock = ManualClock::new();
     let first = program.queues[0];
     let builder = Executor::builder().clock(clock.clone()).share(first.share);
@@ -56,7 +54,7 @@ pub(super) fn play(program: &Program<Kind>, operations: u64) -> Outcome {
         ex: Rc::downgrade(&ex),
         handle: ex.handle(),
         clock,
-        accounts: RefCell::new(Accounts::new(program.victim, operations, POLLS_OVERRUN)),
+        accounts: RefCell::new(Accounts::new(program.victim, operations)),
         queues: RefCell::default(),
         polls: RefCell::new(vec![0; program.queues.len()]),
         host: Cell::new(0),
@@ -129,7 +127,7 @@ impl Scene {
     }
 
     /// The main future awaits a task, as long as patience lasts.
-    async fn spawn_and_await(self: &Rc<Self>, step: Move<Kind>) {
+    async fn spawn_and_await(self: &Rc<Self>, step: Move) {
         self.wait.begin(u32::MAX, None, 0..0);
         let Some(task) = self.spawn(step) else { return };
         let (mut task, mut over) = (pin!(task), pin!(self.wait.is_over.notified()));
@@ -140,18 +138,18 @@ impl Scene {
         .await;
     }
 
-    fn act(self: &Rc<Self>, step: Move<Kind>) {
+    fn act(self: &Rc<Self>, step: Move) {
         match step.kind {
             Kind::Work => self.clock.advance(Duration::from_nanos(step.time)),
             Kind::Host => self.host.set(step.time),
             Kind::Spawn | Kind::Send => drop(self.spawn(step)),
-            Kind::Create | Kind::CreateRenamed => self.create(step),
+            Kind::Create | Kind::CreateNew => self.create(step),
             Kind::Close => self.queues.borrow_mut().close(step.queue),
             _ => self.open(step.queue).iter().for_each(|on| self.act_on(on, step)),
         }
     }
 
-    fn act_on(self: &Rc<Self>, on: &Rc<Known>, step: Move<Kind>) {
+    fn act_on(self: &Rc<Self>, on: &Rc<Known>, step: Move) {
         match step.kind {
             Kind::Wake => {
                 let room = MOST_NAPS.saturating_sub(on.naps.available_permits());
@@ -174,7 +172,7 @@ impl Scene {
         }
     }
 
-    fn spawn(self: &Rc<Self>, step: Move<Kind>) -> Option<JoinHandle<()>> {
+    fn spawn(self: &Rc<Self>, step: Move) -> Option<JoinHandle<()>> {
         let on = self.open(step.queue).filter(|on| on.queue.stats().live < MOST_TASKS)?;
         let task = if step.kind == Kind::Send {
             let serial = on.serial;
@@ -191,11 +189,11 @@ impl Scene {
         Some(task)
     }
 
-    fn create(&self, step: Move<Kind>) {
+    fn create(&self, step: Move) {
         let number = step.queue;
         let Some(ex) = self.ex.upgrade().filter(|_| self.open(number).is_none()) else { return };
         let mut name = number.to_string();
-        if step.kind == Kind::CreateRenamed {
+        if step.kind == Kind::CreateNew {
             name = format!("{name} ({})", self.queues.borrow().all.len());
         }
         let request = Duration::from_nanos(step.time);
