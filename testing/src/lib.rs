@@ -8,7 +8,7 @@
 //! | [`programs`] | random programs of tasks, the reference executor that they are compared with, and an audit of what they did |
 //! | [`policy`] | the [schedulers](policy::Policy) that come with the library, to try the same thing with each |
 //! | [`hostile`] | [`Hostile`](hostile::Hostile): a scheduler that breaks its contract, once, for ever, or as a plan says |
-//! | [`panics`], [`quiet`] | panics that are meant, and keeping them in; a hook for those that are not |
+//! | [`panics`] | panics that are meant, and keeping them in; a hook for those that are not |
 //! | [`memory`] | how much memory the process has, by an [allocator that counts](memory::COUNTING) |
 //! | [`effort`], [`watchdog`] | how much a test tries, by the variables `LONG`, `MINUTES` and `SEED`; giving up work that hangs |
 //! | [`trial`] | test programs run on code in which something was broken |
@@ -28,7 +28,6 @@ pub mod memory;
 pub mod panics;
 pub mod policy;
 pub mod programs;
-pub mod quiet;
 pub mod tape;
 pub mod trial;
 pub mod virtual_time;

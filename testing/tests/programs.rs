@@ -8,17 +8,17 @@ use std::panic::catch_unwind;
 
 use clockworker_testing::effort::{each_seed, is_long, seed};
 use clockworker_testing::host::Host;
+use clockworker_testing::panics;
 use clockworker_testing::policy::Policy;
 use clockworker_testing::programs::{
     Actor, Audit, Kind, Program, containment, play, random_bytes, run, shrunk,
 };
-use clockworker_testing::quiet;
 
 /// Plays a program. None if it is not as it must be, be it that a panic was caught.
 fn try_play(kind: Kind, bytes: &[u8]) -> Option<Audit> {
-    let before = quiet::unmeant();
+    let before = panics::unmeant();
     let audit = catch_unwind(|| play(kind, bytes)).ok()?;
-    (quiet::unmeant() == before).then_some(audit)
+    (panics::unmeant() == before).then_some(audit)
 }
 
 /// In which a program that fails is made small.
@@ -26,7 +26,7 @@ const TRIES: u32 = 400;
 
 /// Plays so many programs, or with `LONG=1` so many, of up to so many bytes. One that fails is shown as small as it can be made.
 fn play_all(kind: Kind, (short, long): (u64, u64), bytes: usize) -> Audit {
-    quiet::install();
+    panics::install();
     let mut sum = Audit::default();
     each_seed(short, long, |seed| {
         let input = random_bytes(seed, bytes);

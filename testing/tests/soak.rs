@@ -13,8 +13,8 @@ use clockworker::Executor;
 use clockworker_testing::effort::{each_seed, seed};
 use clockworker_testing::host::Host;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
+use clockworker_testing::panics;
 use clockworker_testing::programs::{Audit, round, run};
-use clockworker_testing::quiet;
 use clockworker_testing::watchdog::{PATIENCE, Pulse, watch};
 
 #[global_allocator]
@@ -25,7 +25,7 @@ const WARM_UP: u64 = 300;
 
 #[test]
 fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
-    quiet::install();
+    panics::install();
     play_all(|case| (1..=WARM_UP).for_each(case));
     let left_by_hosts = left_by_hosts();
     let before = Allocated::now();
@@ -75,7 +75,7 @@ impl Total {
         let outcome = play();
         let audit = outcome.audit(threads);
         assert!(audit.is_clean(), "{audit:?}");
-        assert_eq!(quiet::unmeant(), 0, "panics that are not meant");
+        assert_eq!(panics::unmeant(), 0, "panics that are not meant");
         if threads == 0 {
             assert!(play() == outcome, "played again it differs");
             self.repeated += 1;

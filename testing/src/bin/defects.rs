@@ -30,12 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 fn main() -> anyhow::Result<()> {
     let asked: Vec<String> = std::env::args().skip(1).collect();
-    let is_asked_for = |defect: &Defect| {
-        let has = |text: &String| defect.name.contains(text) || defect.test.contains(text);
-        asked.is_empty() || asked.iter().any(has)
-    };
     let mut defects = read_all()?;
-    defects.retain(is_asked_for);
+    let has = |defect: &Defect, text: &String| defect.name.contains(text) || defect.test.contains(text);
+    defects.retain(|defect| asked.is_empty() || asked.iter().any(|text| has(defect, text)));
     ensure!(!defects.is_empty(), "there is no such defect in {FOLDER}: {asked:?}");
     let copy = Copy::make()?;
     for defect in &defects {

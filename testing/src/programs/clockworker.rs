@@ -17,12 +17,11 @@ use clockworker::{
 };
 
 use super::event::{End, Entry, Event, Trace, spawning};
-use super::interpreter::{Interpreter, Table};
+use super::interpreter::{Elsewhere, Interpreter, Run, Stopped, Subject, Table, Until, Waiting};
 use super::op::{Change, GroupChange, Limit, On, Op, SLOTS, TaskName, Thread, Wait};
 use super::outcome::{Accounts, Outcome};
 use super::plan::{HOSTILE_QUEUE, HOSTILE_SLOT, Hostility};
 use super::program::{Ending, Program};
-use super::subject::{Elsewhere, Run, Stopped, Subject, Until, Waiting};
 use super::task::{Output, TaskFuture, Ticket, end_of};
 use super::threads::Threads;
 use super::waits;

@@ -13,12 +13,11 @@ use clockworker::schedulers::{Ready, Task, TaskId};
 use super::clockworker::Clockworker;
 use super::event::{Actor, being_spawned};
 use super::grammar::Grammar;
+use super::interpreter::Subject;
 use super::op::TaskName;
 use super::program::Kind;
-use super::subject::Subject;
 use crate::hostile::{Call, Misdeed, Plan};
-use crate::panics::panic_as_meant;
-use crate::quiet::calling_back;
+use crate::panics::{calling_back, panic_as_meant};
 use crate::tape::Tape;
 
 /// The queue whose scheduler is hostile, and its slot.

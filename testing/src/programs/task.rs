@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::event::{Actor, End, Event, Trace, WaitsFor};
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, Run, Subject, Waiting};
 use super::op::{Op, Script, TaskName};
-use super::subject::{Run, Subject, Waiting};
 use crate::panics::{panic_as_meant, panic_unless_unwinding};
 
 /// An output whose drop is noted.

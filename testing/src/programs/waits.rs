@@ -12,8 +12,8 @@ use clockworker::{JoinSet, yield_now};
 
 use super::clockworker::{Clockworker, Join, note_joined};
 use super::event::{Event, Trace, spawning};
+use super::interpreter::{Run, Waiting};
 use super::op::{Rest, Script, TaskName, Thread, Wait};
-use super::subject::{Run, Waiting};
 use super::task::{Output, TaskFuture};
 use crate::panics::drop_contained;
 

@@ -8,7 +8,6 @@
 mod accounts;
 mod known;
 mod program;
-mod queues;
 mod scene;
 
 use clockworker_testing::climb::climb;

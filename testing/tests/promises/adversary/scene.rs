@@ -8,12 +8,11 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, yield_now};
-use tokio::sync::Notify;
+use clockworker::{AbortHandle, Executor, Handle, JoinHandle, ManualClock, Queue, yield_now};
+use tokio::sync::{Notify, Semaphore};
 
 use super::accounts::{Accounts, Outcome};
 use super::program::{Kind, Move, Program};
-use super::queues::{Known, Queues};
 
 /// The executor's tasks hold it, so it does not hold the executor.
 struct Scene {
@@ -313,5 +312,98 @@ impl Wait {
             self.is_over.notify_waiters();
         }
         if left == 0 { self.moves.take() } else { 0..0 }
+    }
+}
+
+/// One queue, and what is known of it.
+struct Known {
+    queue: Queue,
+    /// Its number in the program.
+    number: usize,
+    /// Its number among all that there were.
+    serial: usize,
+    place: usize,
+    /// Nanoseconds that its tasks used.
+    used: Cell<u64>,
+    /// Polls that its napper has been woken for.
+    naps: Semaphore,
+    napper: RefCell<Option<AbortHandle>>,
+    tasks: RefCell<Vec<AbortHandle>>,
+}
+
+impl Known {
+    fn remember(&self, task: AbortHandle) {
+        let mut tasks = self.tasks.borrow_mut();
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task);
+    }
+
+    /// Aborts the youngest task that is there and was not aborted.
+    fn abort_youngest(&self) {
+        let mut tasks = self.tasks.borrow_mut();
+        tasks.retain(|task| !task.is_finished());
+        let youngest = tasks.pop();
+        drop(tasks);
+        youngest.iter().for_each(AbortHandle::abort);
+    }
+}
+
+#[derive(Default)]
+struct Queues {
+    all: Vec<Rc<Known>>,
+    /// By number in the program: none where it is closed.
+    open: Vec<Option<Rc<Known>>>,
+    /// Closed, with tasks left.
+    closing: Vec<Rc<Known>>,
+    /// Places to be taken, the next one last.
+    free: Vec<usize>,
+    places: usize,
+}
+
+/// No more queues than this are closed and have tasks left: each time one is created or closed, all of them are looked at.
+const MOST_CLOSING: usize = 128;
+
+impl Queues {
+    /// A queue was created: it takes the place of the one that went last, or a new one.
+    fn add(&mut self, number: usize, queue: Queue) -> Rc<Known> {
+        self.free_places();
+        let place = self.free.pop().unwrap_or(self.places);
+        self.places = self.places.max(place + 1);
+        let known = Rc::new(Known {
+            queue,
+            number,
+            serial: self.all.len(),
+            place,
+            used: Cell::new(0),
+            naps: Semaphore::new(0),
+            napper: RefCell::default(),
+            tasks: RefCell::default(),
+        });
+        self.all.push(Rc::clone(&known));
+        self.open.resize(self.open.len().max(number + 1), None);
+        self.open[number] = Some(Rc::clone(&known));
+        known
+    }
+
+    /// Closes a queue, unless [too many](MOST_CLOSING) are closing. Its place is free once its last task has ended.
+    fn close(&mut self, number: usize) {
+        self.free_places();
+        if self.closing.len() == MOST_CLOSING {
+            return;
+        }
+        if let Some(known) = self.open[number].take() {
+            known.queue.close();
+            self.closing.push(known);
+            self.free_places();
+        }
+    }
+
+    fn free_places(&mut self) {
+        let free = &mut self.free;
+        self.closing.retain(|known| {
+            let is_gone = known.queue.stats().live == 0;
+            free.extend(is_gone.then_some(known.place));
+            !is_gone
+        });
     }
 }
