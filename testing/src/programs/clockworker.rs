@@ -69,12 +69,7 @@ impl Future for Join {
 }
 
 /// A join handle of that task has given this, to that task or to none.
-pub(super) fn note_joined(
-    trace: &Trace,
-    of: TaskName,
-    by: Option<TaskName>,
-    result: Result<Output, JoinError>,
-) {
+fn note_joined(trace: &Trace, of: TaskName, by: Option<TaskName>, result: Result<Output, JoinError>) {
     let result = result.map_err(end);
     trace.note(Event::Joined(of, by, end_of(&result)));
     drop_contained(result);
@@ -104,7 +99,6 @@ fn micros(us: impl Into<u64>) -> Duration {
 fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
     match limit {
         Limit::Live(most) => queue.set_max_live(Some(most.into())),
-        Limit::Ready(most) => queue.set_max_ready(Some(most.into())),
         Limit::LivePerGroup(most) => queue.set_max_live_per_group(Some(most.into())),
         Limit::Cap(percent) => {
             let period = TURN * (1 + u32::from(percent % 8));
@@ -115,7 +109,6 @@ fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
         }
         Limit::None => {
             queue.set_max_live(None)?;
-            queue.set_max_ready(None)?;
             queue.set_max_live_per_group(None)?;
             queue.set_load_shedding(None)?;
             queue.set_cap(None)

@@ -63,8 +63,6 @@ pub(super) enum Event {
     Woken(TaskName),
     /// A task is about to be aborted.
     Aborted(TaskName, Actor, Thread),
-    /// A task is about to be lent a place.
-    Lent(TaskName),
     /// A task's future is being dropped.
     FutureDropped(TaskName),
     /// What was to make a task's future is being dropped unused.

@@ -138,8 +138,7 @@ impl<'a> Grammar<'a> {
             3 => Change::AbortAll,
             _ => Change::Limit(match tape.below(8) {
                 0 => Limit::Live(1 + tape.below(9)),
-                1 => Limit::Ready(1 + tape.below(5)),
-                2 => Limit::LivePerGroup(1 + tape.below(3)),
+                1 | 2 => Limit::LivePerGroup(1 + tape.below(3)),
                 3 | 4 => Limit::Cap(1 + tape.below(100)),
                 5 => Limit::Shedding,
                 _ => Limit::None,
@@ -162,10 +161,9 @@ impl<'a> Grammar<'a> {
     fn wait(&mut self, depth: u32) -> Wait {
         let tape = self.tape;
         match tape.below(16) {
-            0..=3 => Wait::Thread,
-            4..=8 => Wait::Lend(self.name(), tape.below(4), tape.below(2) == 0),
-            9..=11 if depth > 0 => Wait::Room(self.slot(), self.script(depth - 1)),
-            9..=14 => Wait::Set {
+            0..=6 => Wait::Thread,
+            7..=9 if depth > 0 => Wait::Room(self.slot(), self.script(depth - 1)),
+            7..=13 => Wait::Set {
                 first: self.name(),
                 tasks: tape.below(6),
                 awaited: tape.below(6),

@@ -9,7 +9,7 @@
 //! | [`Kind`] | what is in it | what it is for |
 //! |---|---|---|
 //! | `Compared` | what the reference executor can do too | [`play`] |
-//! | `Everything` | also nested, capped, limited and retired queues, groups, loans, join sets, spawns that wait for room, wakers that panic, runs that are dropped midway | [`run`], in any host, and with free threads |
+//! | `Everything` | also nested, capped, limited and retired queues, groups, join sets, spawns that wait for room, wakers that panic, runs that are dropped midway | [`run`], in any host, and with free threads |
 //! | `Hostile` | the same beside a queue whose scheduler is hostile | the same |
 //!
 //! # Oracles

@@ -66,8 +66,6 @@ pub(super) enum Op {
 pub(super) enum Wait {
     /// For another thread, which ends the wait by one wake.
     Thread,
-    /// For a task, which has the waiter's place meanwhile. After so many yields it waits on, or takes the place back.
-    Lend(TaskName, u8, bool),
     /// For room in a queue, to spawn a task there.
     Room(u8, Arc<Script>),
     /// For some of several tasks, in a set.
@@ -131,8 +129,6 @@ pub(super) enum Change {
 pub(super) enum Limit {
     /// At most so many tasks.
     Live(u8),
-    /// At most so many ready tasks.
-    Ready(u8),
     /// At most so many tasks in each group.
     LivePerGroup(u8),
     /// A cap, in percent of the thread.

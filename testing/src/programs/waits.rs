@@ -10,8 +10,8 @@ use std::task::Poll;
 
 use clockworker::{JoinSet, yield_now};
 
-use super::clockworker::{Clockworker, Join, note_joined};
-use super::event::{Event, Trace, spawning};
+use super::clockworker::{Clockworker, Join};
+use super::event::{Event, spawning};
 use super::interpreter::{Run, Waiting};
 use super::op::{Rest, Script, TaskName, Thread, Wait};
 use super::task::{Output, TaskFuture};
@@ -21,10 +21,6 @@ use crate::panics::drop_contained;
 pub(super) fn waiting(run: &Run<Clockworker>, by: TaskName, wait: &Wait) -> Option<Waiting> {
     Some(match *wait {
         Wait::Thread => Box::pin(for_thread(run, by.is_multiple_of(4))),
-        Wait::Lend(of, yields, awaits) => {
-            let handle = run.take_handle(of)?;
-            Box::pin(lend(run.trace.clone(), (of, by), handle, yields, awaits))
-        }
         Wait::Room(slot, ref script) => Box::pin(spawn_when_room(run, slot, script)?),
         Wait::Set { first, tasks, awaited, rest } => {
             let tasks = first..first.saturating_add(tasks.into());
@@ -68,20 +64,6 @@ pub(super) fn for_thread(run: &Run<Clockworker>, disturbed: bool) -> impl Future
         }
         Poll::Pending
     })
-}
-
-/// Lends the place until the task is done, or for so many yields.
-async fn lend(trace: Trace, (of, by): (TaskName, TaskName), Join(handle): Join, yields: u8, awaits: bool) {
-    trace.note(Event::Lent(of));
-    let mut lending = handle.lending();
-    let first = poll_fn(|cx| Poll::Ready(Pin::new(&mut lending).poll(cx))).await;
-    if let Poll::Ready(result) = first {
-        return note_joined(&trace, of, Some(by), result);
-    }
-    yield_often(yields).await;
-    if awaits {
-        note_joined(&trace, of, Some(by), lending.await);
-    }
 }
 
 fn spawn_when_room(
