@@ -9,19 +9,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 /// The type of the allocator that counts.
 pub type Counting = &'static StatsAlloc<System>;
 
-/// The allocator that counts. A program installs it for its process:
-///
-/// ```standalone_crate
-/// use clockworker_testing::memory::{Allocated, COUNTING, Counting};
-///
-/// #[global_allocator]
-/// static ALLOCATOR: Counting = COUNTING;
-///
-/// let before = Allocated::now();
-/// let kept = vec![1_u8; 100];
-/// assert_eq!((Allocated::now() - before).bytes, 100);
-/// # drop(kept);
-/// ```
+/// The allocator that counts. A program installs it for its process, as its `#[global_allocator]`.
 pub const COUNTING: Counting = &INSTRUMENTED_SYSTEM;
 
 /// Memory that is allocated, where [`COUNTING`] is installed.

@@ -7,8 +7,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long work may stand still, in tests.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// How long work may stand still.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Counts what a piece of work has done, so that its watchdog sees that it goes on.
 #[derive(Debug, Default)]
@@ -20,21 +20,15 @@ impl Pulse {
         // Ordering: Relaxed, a number to look at.
         self.0.fetch_add(done, Ordering::Relaxed);
     }
-
-    /// How much was done so far.
-    pub fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// Does `work` on a thread of its own, with a pulse, and gives what it gives.
 ///
 /// # Panics
 ///
-/// If the work does; or if the pulse stands still for as long as `patience` says, with what `stuck` says of its count. The
+/// If the work does; or if the pulse stands still for a minute, with what `stuck` says of its count. The
 /// thread is left behind then, for the end of the process.
 pub fn watch<T: Send + 'static>(
-    patience: Duration,
     work: impl FnOnce(&Arc<Pulse>) -> T + Send + 'static,
     stuck: impl FnOnce(u64) -> String,
 ) -> T {
@@ -44,7 +38,7 @@ pub fn watch<T: Send + 'static>(
     let thread = thread::spawn(move || drop(done.send(work(&beats))));
     let mut last = None;
     loop {
-        match result.recv_timeout(patience) {
+        match result.recv_timeout(PATIENCE) {
             Ok(result) => {
                 // It has nothing left to do but end.
                 drop(thread.join());
@@ -55,8 +49,8 @@ pub fn watch<T: Send + 'static>(
                 Ok(()) => unreachable!("it ends with a result or a panic"),
             },
             Err(RecvTimeoutError::Timeout) => {
-                let count = pulse.count();
-                assert!(last != Some(count), "nothing moved for {patience:?}: {}", stuck(count));
+                let count = pulse.0.load(Ordering::Relaxed);
+                assert!(last != Some(count), "nothing moved for {PATIENCE:?}: {}", stuck(count));
                 last = Some(count);
             }
         }

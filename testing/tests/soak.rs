@@ -15,7 +15,7 @@ use clockworker_testing::host::Host;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 use clockworker_testing::panics;
 use clockworker_testing::programs::{Audit, round, run};
-use clockworker_testing::watchdog::{PATIENCE, Pulse, watch};
+use clockworker_testing::watchdog::{Pulse, watch};
 
 #[global_allocator]
 static ALLOCATOR: Counting = COUNTING;
@@ -58,7 +58,7 @@ fn play_all(rounds: fn(&mut dyn FnMut(u64))) -> Total {
         });
         total
     };
-    watch(PATIENCE, play, |_| format!("the round of seed {at:?}"))
+    watch(play, |_| format!("the round of seed {at:?}"))
 }
 
 #[derive(Default)]

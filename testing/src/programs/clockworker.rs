@@ -390,9 +390,10 @@ impl Subject for Clockworker {
 
     fn spawn(&self, on: On, queue: u16, task: TaskName, future: TaskFuture<Self>) -> Option<Join> {
         let queue = self.queue(queue);
+        let identity = |queue: &Queue| (queue.name(), queue.is_closed());
         let join = match on {
-            // A future may be dropped in another queue than its own, or outside of all.
-            On::Beside if Queue::current().is_some_and(|current| current.name() == queue.name()) => {
+            // A future may be dropped in another queue than its own, or outside of all. Of one name one queue at most is open.
+            On::Beside if Queue::current().is_some_and(|current| identity(&current) == identity(&queue)) => {
                 clockworker::spawn_local(future)
             }
             On::Group(group) => {

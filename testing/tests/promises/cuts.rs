@@ -13,7 +13,7 @@ use std::thread;
 use clockworker::Executor;
 use clockworker_testing::effort::pick;
 use clockworker_testing::host::Host;
-use clockworker_testing::watchdog::{PATIENCE, watch};
+use clockworker_testing::watchdog::watch;
 use tokio::sync::{Notify, oneshot};
 
 /// Drivers dropped in a row, each after as many polls, in every second run.
@@ -24,7 +24,6 @@ fn the_driver_may_be_dropped_after_any_of_its_polls() {
     let tasks = pick(4, 40);
     for &host in Host::ALL {
         let cuts = watch(
-            PATIENCE,
             move |pulse| {
                 let polls = run(host, tasks, &[]).1;
                 let cut = |k: u64| {

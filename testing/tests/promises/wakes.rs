@@ -16,7 +16,7 @@ use std::thread;
 use clockworker::{AbortHandle, Executor, JoinHandle, yield_now};
 use clockworker_testing::effort::{each_seed, pick};
 use clockworker_testing::host::{Host, spin_until};
-use clockworker_testing::watchdog::{PATIENCE, Pulse, watch};
+use clockworker_testing::watchdog::{Pulse, watch};
 use fastrand::Rng;
 use tokio::sync::oneshot;
 
@@ -30,11 +30,7 @@ fn the_last_wake_of_each_burst_is_followed_by_a_poll() {
     each_seed(1, 1, |seed| {
         for scene in scenes(wakes, seed) {
             let before = sum.checks;
-            sum = watch(
-                PATIENCE,
-                move |pulse| scene.play(pulse, sum),
-                |_| format!("a wake is lost: {scene:?}"),
-            );
+            sum = watch(move |pulse| scene.play(pulse, sum), |_| format!("a wake is lost: {scene:?}"));
             let checks = sum.checks - before;
             // Tasks that are gone are not checked.
             let least = if scene.kind == Kind::Lives { 1 } else { BURSTS * scene.threads as u64 };
