@@ -6,7 +6,6 @@
 #![allow(clippy::print_stdout, reason = "the figures of RELIABILITY.md, shown by `--nocapture`")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use clockworker::Executor;
@@ -47,18 +46,15 @@ fn left_by_hosts() -> Allocated {
 
 /// Plays rounds on another thread, watched. That thread is gone when it returns, and what it allocated.
 fn play_all(rounds: fn(&mut dyn FnMut(u64))) -> Total {
-    let at = Arc::new(AtomicU64::new(0));
-    let shown = Arc::clone(&at);
     let play = move |pulse: &Arc<Pulse>| {
         let mut total = Total::default();
         rounds(&mut |seed| {
-            shown.store(seed, Ordering::Relaxed);
             total.play(seed);
             pulse.beat(1);
         });
         total
     };
-    watch(play, |_| format!("the round of seed {at:?}"))
+    watch(play, |rounds| format!("after {rounds} rounds, of seeds from 1 on"))
 }
 
 #[derive(Default)]

@@ -201,13 +201,6 @@ struct Lane {
     seen: AtomicU64,
 }
 
-impl Lane {
-    /// Whether a poll has found what was sent last.
-    fn is_settled(&self) -> bool {
-        self.seen.load(Ordering::Relaxed) == self.sent.load(Ordering::Relaxed)
-    }
-}
-
 /// A task, as the threads that wake it see it.
 #[derive(Default)]
 struct Target {
@@ -251,8 +244,9 @@ impl Target {
     /// Waits until the last wake of that thread was followed by a poll. False if the task is gone: nothing is known then.
     fn is_seen(&self, thread: usize) -> bool {
         let lane = &self.lanes[thread];
-        spin_until(|| lane.is_settled() || self.gone.load(Ordering::Acquire));
-        lane.is_settled()
+        let is_seen = || lane.seen.load(Ordering::Relaxed) == lane.sent.load(Ordering::Relaxed);
+        spin_until(|| is_seen() || self.gone.load(Ordering::Acquire));
+        is_seen()
     }
 }
 
