@@ -20,8 +20,9 @@
 //!   end early did so. So with one FIFO queue the whole order is compared, with several the order in each of them. The order in
 //!   which tasks are dropped with their executor is not.
 //! * **The audit** ([`Audit`]) of a trace: futures and outputs are dropped once, where they belong; no poll after the end, none
-//!   without a wake, no wake without a poll; no poll of its queue between an abort and the drop; each handle answers; and the
-//!   executor's accounts are what was seen: tasks by how they ended, polls, and time, each nanosecond of which is billed once.
+//!   without a wake, no wake without a poll; no task at rest that could go on; no poll of its queue between an abort and the drop;
+//!   each handle answers; and the executor's accounts are what was seen: tasks by how they ended, polls by queue, and time, each
+//!   nanosecond of which is billed once.
 //! * **The scheduler's contract**: a fault is reported if and only if there was one, and then the scheduler is not called again.
 //!
 //! A program without free threads has one course: the thread beside the executor is waited for. So [`run`] gives the same
