@@ -59,6 +59,8 @@ pub(super) struct Hostility {
     /// Tasks whose futures were dropped. The scheduler may give those out, or not.
     ended: RefCell<BTreeSet<TaskName>>,
     owed: RefCell<Vec<Owed>>,
+    /// The longest that one of those that ended in this turn was owed.
+    wait_of_ended: Cell<u64>,
     /// What its fault must be reported as, once it has one.
     at_fault: OnceCell<&'static [PolicyFault]>,
     excused: Cell<bool>,
@@ -87,6 +89,7 @@ impl Hostility {
             slots: RefCell::default(),
             ended: RefCell::default(),
             owed: RefCell::default(),
+            wait_of_ended: Cell::default(),
             at_fault: OnceCell::new(),
             excused: Cell::default(),
             replaced: Cell::default(),
@@ -104,6 +107,9 @@ impl Hostility {
     }
 
     pub(super) fn ended(&self, task: TaskName) {
+        let owed = self.owed.borrow().iter().find(|owed| owed.name == Some(task)).map(|owed| owed.since);
+        let wait = owed.map_or(0, |since| self.polls.get() - since);
+        self.wait_of_ended.set(self.wait_of_ended.get().max(wait));
         self.ended.borrow_mut().insert(task);
     }
 
@@ -120,6 +126,7 @@ impl Hostility {
     /// The fault is reported, if and only if there is one.
     pub(super) fn check(&self, reported: Option<PolicyFault>) {
         let (least, greatest) = self.patience.get();
+        let wait_of_ended = self.wait_of_ended.take();
         match (self.at_fault.get(), reported) {
             _ if self.excused.get() => {}
             (Some(expected), Some(reported)) => assert!(expected.contains(&reported), "{reported}"),
@@ -127,7 +134,7 @@ impl Hostility {
             (None, Some(PolicyFault::Starved)) => {
                 // Afterwards it is FIFO that they wait for.
                 let is_new = !self.starved.replace(true);
-                let waited = self.longest_wait(true);
+                let waited = self.longest_wait(true).max(wait_of_ended);
                 assert!(!is_new || waited >= least, "reported for {waited} polls of {least}");
             }
             (None, Some(reported)) => panic!("reported without reason: {reported}"),
