@@ -80,7 +80,7 @@ fn it_gives_the_recording_as_json() {
         (&period["queues"][1]["name"], &period["took_ns"]),
         (&"requests".into(), &1_000_000_000.into())
     );
-    assert_eq!(period["queues"][1]["sample"]["busy_ns"], 600_000_000);
+    assert_eq!(period["queues"][1]["busy_ns"], 600_000_000);
     assert_eq!(
         (&period["series"][0]["name"], &period["series"][0]["values"]["count"]),
         (&"bytes".into(), &2.into())

@@ -14,7 +14,7 @@ use dial9_trace_format::schema::FieldDef;
 use dial9_trace_format::types::FieldType;
 use dial9_trace_format::types::FieldValue::{self, Bool, PooledString, StringMap, Varint};
 
-use crate::ready::Ready;
+use crate::counters::Ready;
 use crate::spans::nanos;
 
 /// dial9 has no other word for a worker that is not known: another thread, or the host.
@@ -84,7 +84,7 @@ impl<W: Write> Trace<W> {
             EventKind::Ready { task, reason } => {
                 let by = if reason == ReadyReason::Remote { NO_WORKER } else { self.worker() };
                 let woken = self.task(task)?.0;
-                self.wake(now, (0, woken), by)
+                self.wake(now, 0, woken, by)
             }
             EventKind::SliceBegan { queue, .. } => {
                 self.slice = Some((queue, now));
@@ -136,10 +136,10 @@ impl<W: Write> Trace<W> {
         let fields =
             [("task_id", Varint(number)), ("spawn_loc", PooledString(place)), ("instrumented", Bool(true))];
         self.write("TaskSpawnEvent", at, fields)?;
-        self.wake(at, (0, number), self.worker())
+        self.wake(at, 0, number, self.worker())
     }
 
-    fn wake(&mut self, at: u64, (waker, woken): (u64, u64), worker: u64) -> io::Result<()> {
+    fn wake(&mut self, at: u64, waker: u64, woken: u64, worker: u64) -> io::Result<()> {
         let fields = [
             ("waker_task_id", Varint(waker)),
             ("woken_task_id", Varint(woken)),
@@ -166,7 +166,7 @@ impl<W: Write> Trace<W> {
         let number = self.task(task)?.0;
         self.write("PollEndEvent", at, [("worker_id", Varint(task.queue.into()))])?;
         match outcome {
-            PollOutcome::Yielded => self.wake(at, (number, number), worker(task.queue)),
+            PollOutcome::Yielded => self.wake(at, number, number, worker(task.queue)),
             PollOutcome::Finished => {
                 self.tasks.remove(&task);
                 self.write("TaskTerminateEvent", at, [("task_id", Varint(number))])
@@ -181,7 +181,7 @@ impl<W: Write> Trace<W> {
     }
 
     fn ready_in(&self, queue: u32) -> FieldValue {
-        Varint(self.ready.count(queue).min(255).into())
+        Varint(self.ready.count(queue).clamp(0, 255) as u64)
     }
 
     /// The number of a task, and where it was spawned.

@@ -20,12 +20,10 @@
 
 #![deny(unsafe_code)]
 
+mod counters;
 #[cfg(feature = "dial9")]
 mod dial9;
-mod html;
-mod lags;
 mod perfetto;
-mod ready;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 #[allow(unsafe_code, reason = "a file is mapped")]
 mod samply_markers;
@@ -35,8 +33,7 @@ mod workload;
 
 #[cfg(feature = "dial9")]
 pub use dial9::write_dial9;
-pub use html::write_html;
-pub use perfetto::write_perfetto;
+pub use perfetto::{write_html, write_perfetto};
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 pub use samply_markers::SamplyMarkers;
 pub use summary::{Longest, QueueSummary, Summary};

@@ -38,8 +38,6 @@ pub struct QueueSummary {
     pub share: Option<u32>,
     /// Polls.
     pub polls: u64,
-    /// Of these, the ones that were not measured by themselves.
-    pub shared_out: u64,
     /// What its polls took.
     pub busy: Duration,
     /// How long its tasks waited.
@@ -66,14 +64,13 @@ impl Summary {
     /// Sums a timeline up.
     pub fn of(timeline: &Timeline) -> Self {
         let spans = Spans::of(timeline);
-        let queues = spans.queues.values();
-        let polls = queues.clone().map(|queue| (queue, queue.polls.iter().map(|poll| poll.span)));
-        let waits = queues.clone().map(|queue| (queue, queue.waits.iter().copied()));
+        let began = timeline.events.first().map_or(Duration::ZERO, |event| event.at);
+        let polls = |queue: &QueueSpans| queue.polls.iter().map(|poll| poll.span).collect();
         Self {
-            time: spans.ended.saturating_sub(spans.began),
-            longest_polls: longest(polls),
-            longest_waits: longest(waits),
-            queues: queues.filter_map(QueueSummary::of).collect(),
+            time: spans.ended.saturating_sub(began),
+            longest_polls: longest(&spans, polls),
+            longest_waits: longest(&spans, |queue| queue.waits.clone()),
+            queues: spans.queues.values().filter_map(QueueSummary::of).collect(),
             is_cut: timeline.is_cut,
         }
     }
@@ -88,26 +85,29 @@ impl QueueSummary {
             name: queue.name.clone(),
             share: queue.share,
             polls: queue.polls.len() as u64,
-            shared_out: queue.polls.iter().filter(|poll| poll.measured_with > 1).count() as u64,
             busy: queue.polls.iter().map(|poll| poll.span.length()).sum(),
             waits,
         })
     }
 }
 
-/// The longest, longest first; of equal ones the first.
-fn longest<'a, S>(queues: impl Iterator<Item = (&'a QueueSpans, S)>) -> Vec<Longest>
-where
-    S: Iterator<Item = Span>,
-{
-    let mut spans: Vec<(Span, &str)> =
-        queues.flat_map(|(queue, spans)| spans.map(|span| (span, &*queue.name))).collect();
-    spans.sort_by_key(|(span, _)| (Reverse(span.length()), span.from));
-    let longest = spans.into_iter().take(LONGEST).map(|(span, queue)| {
-        let Span { task, from, location, .. } = span;
-        Longest { at: from, took: span.length(), task, queue: queue.to_owned(), location }
-    });
-    longest.collect()
+/// The longest of all queues, longest first; of equal ones the first.
+fn longest(spans: &Spans, of: impl Fn(&QueueSpans) -> Vec<Span>) -> Vec<Longest> {
+    let longest = |queue: &QueueSpans| {
+        let name = queue.name.clone();
+        let spans = of(queue).into_iter();
+        spans.map(move |Span { task, from, to, location }| Longest {
+            at: from,
+            took: to.saturating_sub(from),
+            task,
+            queue: name.clone(),
+            location,
+        })
+    };
+    let mut all: Vec<Longest> = spans.queues.values().flat_map(longest).collect();
+    all.sort_by_key(|longest| (Reverse(longest.took), longest.at));
+    all.truncate(LONGEST);
+    all
 }
 
 impl fmt::Display for Summary {

@@ -99,48 +99,37 @@ impl Workload {
     ///
     /// Those of the writer.
     pub fn write_csv(&self, writer: impl Write) -> io::Result<()> {
-        let mut out = BufWriter::new(writer);
-        let queues = self
-            .queues
+        let queues = self.queues.iter();
+        let queues =
+            queues.map(|queue| format!("{}:{}:{}ns", queue.name, queue.share, nanos(queue.request).max(1)));
+        let pauses = self
+            .pauses
             .iter()
-            .map(|queue| format!("{}:{}:{}ns", queue.name, queue.share, nanos(queue.request).max(1)));
-        writeln!(
-            out,
-            "# clockworker-simulate --queues '{}' --trace …",
-            queues.collect::<Vec<_>>().join(",")
-        )?;
+            .map(|pause| (pause.from_ns, format!("{},{},(host),,,", pause.from_ns, pause.length_ns())));
+        let jobs = self.measured.iter().map(|done| (done.job.at_ns, self.job_line(done)));
+        let mut lines: Vec<(u64, String)> = pauses.chain(jobs).collect();
+        lines.sort_by_key(|(at_ns, _)| *at_ns);
+        let mut out = BufWriter::new(writer);
+        let queues = queues.collect::<Vec<_>>().join(",");
+        writeln!(out, "# clockworker-simulate --queues '{queues}' --trace …")?;
         writeln!(out, "arrival,service,queue,group,polls,response")?;
-        let mut pauses = self.pauses.iter().peekable();
-        for done in &self.measured {
-            while let Some(pause) = pauses.next_if(|pause| pause.from_ns <= done.job.at_ns) {
-                write_pause(&mut out, pause)?;
-            }
-            self.write_job(&mut out, done)?;
-        }
-        pauses.try_for_each(|pause| write_pause(&mut out, pause))?;
+        lines.iter().try_for_each(|(_, line)| writeln!(out, "{line}"))?;
         out.flush()
     }
 
-    fn write_job(&self, out: &mut impl Write, done: &Done) -> io::Result<()> {
+    fn job_line(&self, done: &Done) -> String {
         let Job { at_ns, queue, service_ns, group, polls } = done.job;
         let group = group.map_or_else(String::new, |group| group.to_string());
         let queue = quoted(&self.queues[queue].name);
-        write!(out, "{at_ns},{service_ns},{queue},{group},")?;
-        let (mut left_ns, mut separator) = (service_ns, "");
-        for poll_ns in &self.polls[polls.unwrap_or(0)..] {
-            write!(out, "{separator}{poll_ns}")?;
-            left_ns = left_ns.saturating_sub(*poll_ns);
-            separator = " ";
-            if left_ns == 0 {
-                break;
-            }
-        }
-        writeln!(out, ",{}", done.response_ns())
+        let mut left_ns = service_ns;
+        let polls = self.polls[polls.unwrap_or(0)..].iter().take_while(|&&poll_ns| {
+            let is_of_job = left_ns > 0;
+            left_ns = left_ns.saturating_sub(poll_ns);
+            is_of_job
+        });
+        let polls = polls.map(u64::to_string).collect::<Vec<_>>().join(" ");
+        format!("{at_ns},{service_ns},{queue},{group},{polls},{}", done.response_ns())
     }
-}
-
-fn write_pause(out: &mut impl Write, pause: &Pause) -> io::Result<()> {
-    writeln!(out, "{},{},(host),,,", pause.from_ns, pause.length_ns())
 }
 
 fn quoted(name: &str) -> String {
@@ -151,15 +140,10 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// What a job belongs to: schedulers know the jobs of a task by it as one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Owner {
-    Group { queue: u32, group: u32 },
-    Task(TaskRef),
-}
-
 /// A job whose end is not known yet.
 struct Open {
+    /// Schedulers know the jobs of a task, and the tasks of a group, by it as one.
+    owner: u32,
     /// How many came before it.
     nth: usize,
     from_ns: u64,
@@ -169,10 +153,13 @@ struct Open {
 /// A timeline as far as it was read.
 #[derive(Default)]
 struct Reading {
-    owners: HashMap<TaskRef, Owner>,
+    /// The owner of each task's jobs, and of each group's of a queue. There are so many.
+    tasks: HashMap<TaskRef, u32>,
+    groups: HashMap<(u32, u32), u32>,
+    owners: u32,
     open: HashMap<TaskRef, Open>,
-    /// Jobs whose end is known: of which task, from when, and their polls.
-    closed: Vec<(TaskRef, Open)>,
+    /// Jobs whose end is known, with the index of their queue.
+    closed: Vec<(u32, Open)>,
     /// When nothing of them could run.
     pauses: Vec<Pause>,
     /// Since when the executor or its host has the thread, and whether nothing is to be done.
@@ -186,9 +173,13 @@ impl Reading {
         let at_ns = nanos(event.at);
         match event.kind {
             EventKind::Spawned { task, group, .. } => {
-                let owner =
-                    group.map_or(Owner::Task(task), |group| Owner::Group { queue: task.queue, group });
-                self.owners.insert(task, owner);
+                let owner = match group {
+                    Some(group) => {
+                        *self.groups.entry((task.queue, group)).or_insert_with(|| number(&mut self.owners))
+                    }
+                    None => number(&mut self.owners),
+                };
+                self.tasks.insert(task, owner);
                 self.make_ready(task, at_ns);
             }
             EventKind::Ready { task, .. } => self.make_ready(task, at_ns),
@@ -218,7 +209,9 @@ impl Reading {
 
     fn make_ready(&mut self, task: TaskRef, at_ns: u64) {
         let nth = self.open.len() + self.closed.len();
-        let open = Open { nth, from_ns: at_ns, polls: Vec::new() };
+        // A task that was spawned before the timeline began is its own.
+        let owner = *self.tasks.entry(task).or_insert_with(|| number(&mut self.owners));
+        let open = Open { owner, nth, from_ns: at_ns, polls: Vec::new() };
         if let Some(cut) = self.open.insert(task, open) {
             // It becomes ready when it waits: that it was polled is cut off.
             self.pauses.extend(cut.polls);
@@ -249,40 +242,35 @@ impl Reading {
         if outcome != PollOutcome::Yielded
             && let Some(open) = self.open.remove(&task)
         {
-            self.closed.push((task, open));
+            self.closed.push((task.queue, open));
         }
     }
 
     fn end(mut self, timeline: &Timeline) -> Workload {
         self.pauses.extend(self.open.into_values().flat_map(|open| open.polls));
         let queues = timeline.queues.clone();
-        // The owners are numbered in the order of their jobs.
-        let mut groups: HashMap<Owner, u32> = HashMap::new();
         let (mut measured, mut polls) = (Vec::new(), Vec::new());
         self.closed.sort_by_key(|(_, open)| (open.from_ns, open.nth));
-        for (task, open) in self.closed {
-            let place = queues.iter().position(|queue| queue.index == task.queue);
-            match place.and_then(|place| done(&open, place, polls.len())) {
-                Some(mut done) => {
-                    polls.extend(open.polls.iter().map(Pause::length_ns).filter(|&ns| ns > 0));
-                    // A task that was spawned before the timeline began is its own.
-                    let owner = self.owners.get(&task).copied().unwrap_or(Owner::Task(task));
-                    let number = groups.len() as u32;
-                    done.job.group = Some(*groups.entry(owner).or_insert(number));
-                    measured.push(done);
-                }
-                None => self.pauses.extend(open.polls),
-            }
+        for (index, open) in self.closed {
+            let service_ns: u64 = open.polls.iter().map(Pause::length_ns).sum();
+            let place = queues.iter().position(|queue| queue.index == index);
+            // A job of a queue that is gone only keeps the thread.
+            let Some((queue, last)) = place.zip(open.polls.last()).filter(|_| service_ns > 0) else {
+                self.pauses.extend(open.polls);
+                continue;
+            };
+            let (at_ns, group, first) = (open.from_ns, Some(open.owner), Some(polls.len()));
+            let job = Job { at_ns, queue, service_ns, group, polls: first };
+            measured.push(Done { job, finished_ns: last.until_ns });
+            polls.extend(open.polls.iter().map(Pause::length_ns).filter(|&ns| ns > 0));
         }
         self.pauses.sort_by_key(|pause| pause.from_ns);
         Workload { queues, measured, polls, pauses: self.pauses }
     }
 }
 
-/// The job of a queue, and how it went. None of one that took no time.
-fn done(open: &Open, queue: usize, polls: usize) -> Option<Done> {
-    let service_ns: u64 = open.polls.iter().map(Pause::length_ns).sum();
-    let finished_ns = open.polls.last()?.until_ns;
-    let job = Job { at_ns: open.from_ns, queue, service_ns, group: None, polls: Some(polls) };
-    (service_ns > 0).then_some(Done { job, finished_ns })
+/// The next number.
+fn number(count: &mut u32) -> u32 {
+    *count += 1;
+    *count - 1
 }

@@ -1,10 +1,11 @@
 //! [`View`]: a line on the whole, a table of the queues, and one of the series.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use clockworker_recorder::{Period, Recording, Sample, Values};
+use clockworker_recorder::{Period, QueueSample, Recording, Values};
 
 /// What stands where there is nothing.
 const NOTHING: &str = "–";
@@ -31,29 +32,30 @@ impl<'a> View<'a> {
     }
 
     fn queues(&self) -> Vec<Row> {
-        // By number: the name as it was last.
-        let mut queues: BTreeMap<u32, (&str, Sample)> = BTreeMap::new();
-        for queue in self.periods.iter().flat_map(|period| &period.queues) {
-            let (name, sample) = queues.entry(queue.number).or_default();
-            *name = &queue.name;
-            sample.add(&queue.sample);
+        // By number, from the last period back: names, shares and lives are as they were last.
+        let mut queues: BTreeMap<u32, QueueSample> = BTreeMap::new();
+        for queue in self.periods.iter().rev().flat_map(|period| &period.queues) {
+            match queues.entry(queue.number) {
+                Entry::Vacant(entry) => drop(entry.insert(queue.clone())),
+                Entry::Occupied(mut entry) => entry.get_mut().add_earlier(queue),
+            }
         }
-        let all_owed = queues.values().map(|(_, sample)| owed(sample)).sum();
-        let all_busy = queues.values().map(|(_, sample)| sample.busy_ns as f64).sum();
-        let row = |(name, sample): &(&str, Sample)| {
+        let all_owed = queues.values().map(owed).sum();
+        let all_busy = queues.values().map(|queue| queue.busy_ns as f64).sum();
+        let row = |queue: &QueueSample| {
             vec![
-                ("queue", (*name).to_owned()),
-                ("share", sample.share.to_string()),
-                ("owed", percent(owed(sample), all_owed)),
-                ("got", percent(sample.busy_ns as f64, all_busy)),
-                ("polls/s", self.rate(sample.polls)),
-                ("wait p99", time(sample.wait_p99_ns)),
-                ("longest poll", time(sample.longest_poll_ns)),
-                ("late slices", grouped(sample.overruns)),
-                ("ready", grouped(sample.ready)),
-                ("live", grouped(sample.live)),
-                ("refused", grouped(sample.refused)),
-                ("panicked", grouped(sample.panicked)),
+                ("queue", queue.name.clone()),
+                ("share", queue.share.to_string()),
+                ("owed", percent(owed(queue), all_owed)),
+                ("got", percent(queue.busy_ns as f64, all_busy)),
+                ("polls/s", self.rate(queue.polls)),
+                ("wait p99", time(queue.wait_p99_ns)),
+                ("longest poll", time(queue.longest_poll_ns)),
+                ("late slices", grouped(queue.overruns)),
+                ("ready", grouped(queue.ready)),
+                ("live", grouped(queue.live)),
+                ("refused", grouped(queue.refused)),
+                ("panicked", grouped(queue.panicked)),
             ]
         };
         queues.values().map(row).collect()
@@ -69,7 +71,7 @@ impl<'a> View<'a> {
                 ("series", pending.name.clone()),
                 ("values/s", self.rate(values.count)),
                 ("sum/s", self.rate(values.sum)),
-                ("mean", known(number(values.mean().unwrap_or_default()))),
+                ("mean", known(number(values.sum as f64 / values.count as f64))),
                 ("least", known(grouped(values.min))),
                 ("greatest", known(grouped(values.max))),
                 ("pending", grouped(pending.values.count)),
@@ -116,8 +118,8 @@ fn write_table(f: &mut fmt::Formatter<'_>, rows: &[Row]) -> fmt::Result {
 }
 
 /// The share of a queue that had something to do.
-fn owed(sample: &Sample) -> f64 {
-    if sample.polls > 0 || sample.ready > 0 { sample.share as f64 } else { 0.0 }
+fn owed(queue: &QueueSample) -> f64 {
+    if queue.polls > 0 || queue.ready > 0 { queue.share as f64 } else { 0.0 }
 }
 
 /// In groups of three digits.
@@ -135,12 +137,5 @@ fn percent(part: f64, whole: f64) -> String {
 }
 
 fn time(ns: u64) -> String {
-    let value = ns as f64;
-    match ns {
-        0 => NOTHING.to_owned(),
-        1..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} µs", value / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", value / 1e6),
-        _ => format!("{:.2} s", value / 1e9),
-    }
+    if ns == 0 { NOTHING.to_owned() } else { format!("{:.1?}", Duration::from_nanos(ns)) }
 }

@@ -6,6 +6,8 @@
 mod counters;
 #[cfg(feature = "dial9")]
 mod dial9;
+#[cfg(all(target_os = "linux", feature = "samply-markers"))]
+mod samply;
 mod support;
 mod trace;
 mod workload;
