@@ -20,7 +20,6 @@
 
 #![deny(unsafe_code)]
 
-mod counters;
 #[cfg(feature = "dial9")]
 mod dial9;
 mod perfetto;

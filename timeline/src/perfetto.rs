@@ -1,7 +1,7 @@
 //! Writes a timeline as a trace in Chrome's JSON format, which Perfetto opens, and as a page of HTML that has the trace in it.
 //!
 //! Times are microseconds (*Trace Event Format*, Google, 2016). A queue is a track: its slices, with polls in them. Waits are
-//! asynchronous slices, one track per queue below it; numbers of ready tasks and what each queue is owed are counters; turns and visits
+//! asynchronous slices, one track per queue below it; numbers of ready tasks are counters; turns and visits
 //! of the host have a track of their own.
 
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,6 @@ use std::time::Duration;
 use clockworker::observe::{TaskRef, Timeline, TimelineQueue};
 use serde_json::{Value, json};
 
-use crate::counters::{Series, ready_and_lags};
 use crate::spans::{QueueSpans, Span, Spans, place_name};
 
 /// There is one process.
@@ -46,22 +45,8 @@ pub fn write_html(timeline: &Timeline, mut writer: impl Write) -> io::Result<()>
 /// What the timeline has the beginning or the end of only is left out or drawn up to its end, so that every slice has both. Takes
 /// some 200 bytes an event.
 ///
-/// # Counters
-///
-/// Two for each queue:
-///
-/// - `ready: NAME`, in tasks: how many were ready, the one that was being polled not among them. One more for each that became
-///   ready, one less for each poll; where a slice began, what the executor said then.
-/// - `lag: NAME`, in nanoseconds of service: what the queue was owed; below zero, what it had had too much. That is w·(V − v) by an
-///   [`Eevdf`](clockworker_schedulers::Eevdf) that gets what the timeline says: when the queue had work and when not, and how long
-///   its slices took. So while the same queues contend, it rises by the queue's part w/W of each slice, and falls by a slice of its own
-///   ([the bounds](https://github.com/nikhilgarg28/clockworker/blob/main/docs/BOUNDS.md#lag)). A queue without work keeps a credit of at
-///   most two turns, or its debt until V has passed it; when no queue has work all is forgiven. It is written where the queue woke, fell
-///   asleep or had a slice, at both its ends, and where it has moved by an eighth of its request.
-///
-/// What queues were owed when the timeline began is not known, and taken for zero; each has the share that it had when the timeline was
-/// taken. Queues that were gone by then have no lag here, nor have those that were capped, idle or nested, whose parts do not follow from
-/// their shares alone: beside them, it is the lag in what the others got together.
+/// A counter `ready: NAME` for each queue says how many of its tasks were ready, the one that was being polled not among them. One
+/// more for each that became ready, one less for each poll; where a slice began, what the executor said then.
 ///
 /// # Errors
 ///
@@ -86,13 +71,6 @@ pub fn write_perfetto(timeline: &Timeline, writer: impl Write) -> io::Result<()>
         trace.complete(HOST, if idle { "idle" } else { "visit" }, (from, to), json!({}))?;
     }
     spans.queues.iter().try_for_each(|(&index, queue)| trace.queue(track(index), queue))?;
-    let (ready, lags) = ready_and_lags(timeline);
-    for (kind, unit, counters) in [("ready", "tasks", ready), ("lag", "ns", lags)] {
-        for (queue, series) in counters {
-            let name = spans.queues.get(&queue).map_or("", |queue| &queue.name);
-            trace.counter(&format!("{kind}: {name}"), unit, &series)?;
-        }
-    }
     trace.writer.write_all(b"\n]}\n")?;
     trace.writer.flush()
 }
@@ -140,7 +118,11 @@ impl<W: Write> Trace<W> {
                 json!({"task": name_of(span.task), "outcome": outcome, "measured_with": poll.measured_with});
             self.complete(tid, &label(&span), (span.from, span.to), args)?;
         }
-        queue.waits.iter().try_for_each(|wait| self.wait(tid, &queue.name, wait))
+        queue.waits.iter().try_for_each(|wait| self.wait(tid, &queue.name, wait))?;
+        let counter = format!("ready: {}", queue.name);
+        queue.ready.iter().try_for_each(|&(at, tasks)| {
+            self.write(&json!({"ph": "C", "name": counter, "pid": PROCESS, "ts": micros(at), "args": {"tasks": tasks}}))
+        })
     }
 
     fn wait(&mut self, tid: u32, queue: &str, wait: &Span) -> io::Result<()> {
@@ -153,15 +135,6 @@ impl<W: Write> Trace<W> {
             }))?;
         }
         Ok(())
-    }
-
-    /// A number over time.
-    fn counter(&mut self, name: &str, unit: &str, series: &Series) -> io::Result<()> {
-        series.points.iter().try_for_each(|&(at, number)| {
-            self.write(
-                &json!({"ph": "C", "name": name, "pid": PROCESS, "ts": micros(at), "args": {unit: number}}),
-            )
-        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Spans`]: who had the thread, and who waited for it, from when to when.
+//! [`Spans`]: who had the thread, and who waited for it, from when to when; and how many tasks were ready.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
@@ -22,6 +22,8 @@ pub(crate) struct Spans {
     slice: Option<(u32, Duration)>,
     turn: Option<Duration>,
     visit: Option<(Duration, bool)>,
+    /// A task that is ready again once its poll is over, and when that is.
+    yielding: Option<(TaskRef, Duration)>,
 }
 
 /// What a queue had, each kind in the order in which it ended.
@@ -34,6 +36,23 @@ pub(crate) struct QueueSpans {
     pub(crate) slices: Vec<Slice>,
     pub(crate) polls: Vec<Poll>,
     pub(crate) waits: Vec<Span>,
+    /// How many tasks were ready from when on, the one that was being polled not among them.
+    pub(crate) ready: Vec<(Duration, u32)>,
+}
+
+impl QueueSpans {
+    /// So many tasks are ready from `at` on, which is not before the last time.
+    fn set_ready(&mut self, at: Duration, tasks: u32) {
+        self.ready.pop_if(|last| last.0 == at);
+        if self.ready.last().is_none_or(|last| last.1 != tasks) {
+            self.ready.push((at, tasks));
+        }
+    }
+
+    fn add_ready(&mut self, at: Duration, tasks: i32) {
+        let before = self.ready.last().map_or(0, |last| last.1);
+        self.set_ready(at, before.saturating_add_signed(tasks));
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,23 +102,28 @@ impl Spans {
     fn read(&mut self, event: &Event) {
         let at = event.at;
         self.ended = self.ended.max(at);
+        self.end_poll(at);
         match event.kind {
             EventKind::Spawned { task, location, .. } => {
                 self.locations.insert(task, location);
-                self.ready_since.insert(task, at);
+                self.make_ready(task, at);
             }
-            // If the task is ready already, it was polled meanwhile, and that is cut off.
-            EventKind::Ready { task, .. } => drop(self.ready_since.insert(task, at)),
+            EventKind::Ready { task, .. } => self.make_ready(task, at),
             EventKind::Polled { task, took, measured_with, outcome } => {
                 self.add_wait(task, at);
+                self.queue(task.queue).add_ready(at, -1);
                 if outcome == PollOutcome::Yielded {
-                    self.ready_since.insert(task, at + took);
+                    self.yielding = Some((task, at + took));
                 }
                 self.ended = self.ended.max(at + took);
                 let span = self.span(task, at, at + took);
                 self.queue(task.queue).polls.push(Poll { span, measured_with, outcome });
             }
-            EventKind::SliceBegan { queue, .. } => self.slice = Some((queue, at)),
+            EventKind::SliceBegan { queue, ready } => {
+                self.slice = Some((queue, at));
+                // So tasks count that were ready before the timeline began, and aborted ones no longer.
+                self.queue(queue).set_ready(at, ready);
+            }
             EventKind::SliceEnded { reason, .. } => self.end_slice(at, Some(reason)),
             EventKind::TurnBegan => {
                 self.visits.extend(self.visit.take().map(|(from, idle)| (from, at, idle)));
@@ -113,8 +137,22 @@ impl Spans {
         }
     }
 
+    /// Ends the poll under way if it was over by then.
+    fn end_poll(&mut self, now: Duration) {
+        if let Some((task, at)) = self.yielding.take_if(|yielding| yielding.1 <= now) {
+            self.make_ready(task, at);
+        }
+    }
+
+    /// If the task is ready already, it was polled meanwhile, and that is cut off.
+    fn make_ready(&mut self, task: TaskRef, at: Duration) {
+        self.ready_since.insert(task, at);
+        self.queue(task.queue).add_ready(at, 1);
+    }
+
     fn end(&mut self) {
         let ended = self.ended;
+        self.end_poll(ended);
         self.end_slice(ended, None);
         let mut waiting: Vec<_> = self.ready_since.iter().map(|(&task, &from)| (from, task)).collect();
         waiting.sort();

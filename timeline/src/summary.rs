@@ -115,17 +115,15 @@ impl fmt::Display for Summary {
         let cut = if self.is_cut { ", cut at its beginning" } else { "" };
         writeln!(f, "{:?}{cut}", self.time)?;
         let width = self.queues.iter().map(|queue| queue.name.chars().count()).max().unwrap_or(0).max(5);
-        writeln!(
-            f,
-            "{:width$} {:>5} {:>9} {:>10} {:>10} {:>10} {:>10}",
-            "queue", "share", "polls", "busy", "wait p50", "p99", "longest"
-        )?;
-        for queue in &self.queues {
-            let share = queue.share.map_or("–".into(), |share| share.to_string());
-            let wait = |part| queue.waits.quantile(part).map_or("–".into(), brief);
-            let (p50, p99, longest) = (wait(0.5), wait(0.99), wait(1.0));
-            let (name, polls, busy) = (&queue.name, queue.polls, brief(queue.busy));
-            writeln!(f, "{name:width$} {share:>5} {polls:>9} {busy:>10} {p50:>10} {p99:>10} {longest:>10}")?;
+        writeln!(f, "{:width$} share     polls       busy   wait p50        p99    longest", "queue")?;
+        for QueueSummary { name, share, polls, busy, waits } in &self.queues {
+            let share = share.map_or("–".into(), |share| share.to_string());
+            write!(f, "{name:width$} {share:>5} {polls:>9} {busy:>10.1?}")?;
+            for part in [0.5, 0.99, 1.0] {
+                let wait = waits.quantile(part).map_or("–".into(), |wait| format!("{wait:.1?}"));
+                write!(f, " {wait:>10}")?;
+            }
+            writeln!(f)?;
         }
         self.longest_polls.iter().try_for_each(|poll| writeln!(f, "held the thread for {poll}"))?;
         self.longest_waits.iter().try_for_each(|wait| writeln!(f, "waited for          {wait}"))
@@ -134,19 +132,8 @@ impl fmt::Display for Summary {
 
 impl fmt::Display for Longest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (took, at) = (brief(self.took), brief(self.at));
-        let place = self.location.map_or("before".into(), |at| format!("at {}", place_name(at)));
-        write!(f, "{took:>10} from {at:>10} on: task {} of {}, spawned {place}", self.task.slot, self.queue)
-    }
-}
-
-/// Three digits or so.
-fn brief(time: Duration) -> String {
-    let ns = time.as_nanos() as f64;
-    match time.as_nanos() {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} µs", ns / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", ns / 1e6),
-        _ => format!("{:.1} s", ns / 1e9),
+        let Self { at, took, task, queue, location } = self;
+        let place = location.map_or("before".into(), |at| format!("at {}", place_name(at)));
+        write!(f, "{took:>10.1?} from {at:>10.1?} on: task {} of {queue}, spawned {place}", task.slot)
     }
 }

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use clockworker::Executor;
+use clockworker::observe::PollOutcome::{Finished, Pending, Yielded};
+use clockworker::observe::SliceEndReason::HostDue;
 use clockworker::observe::{Observation, Timeline};
 use clockworker_timeline::{Summary, write_html};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::support::{everything, ns, run, trace, us};
+use crate::support::{HEAVY, Script, everything, ns, run, trace, us};
 
 /// Slices of one track nest or are apart, or Perfetto moves them elsewhere; and what begins ends.
 fn assert_well_formed(events: &[Value]) {
@@ -71,9 +73,37 @@ fn a_summary_says_who_held_the_thread_and_who_waited() {
     let wait = &summary.longest_waits[0];
     assert_eq!((wait.took, &*wait.queue), (us(700), "default"));
     let text = summary.to_string();
-    assert!(text.contains("held the thread for   700.0 µs from       0 ns on: task 0 of other"), "{text}");
-    assert!(text.contains("waited for            700.0 µs from       0 ns on: task 0 of default"), "{text}");
+    assert!(text.contains("held the thread for    700.0µs from      0.0ns on: task 0 of other"), "{text}");
+    assert!(text.contains("waited for             700.0µs from      0.0ns on: task 0 of default"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+}
+
+/// How many tasks of a queue were ready, in microseconds.
+fn ready(timeline: &Timeline, queue: &str) -> Vec<(u64, i64)> {
+    let name = format!("ready: {queue}");
+    let events = trace(timeline).into_iter().filter(|event| event["ph"] == "C" && event["name"] == *name);
+    events.map(|event| (ns(&event["ts"]) / 1_000, event["args"]["tasks"].as_i64().unwrap())).collect()
+}
+
+#[test]
+fn ready_tasks_are_counted_from_wake_to_poll() {
+    let [first, second, third] = [(HEAVY, 0), (HEAVY, 1), (HEAVY, 2)];
+    let began = Script::default().spawned(0, first).spawned(1, second).began(5, HEAVY, 2);
+    let polled = began.polled(5, first, 10, Yielded).spawned(7, third).polled(15, second, 10, Pending);
+    let timeline = polled.polled(30, third, 10, Finished).polled(40, first, 2, Yielded).timeline();
+    let expected = [(0, 1), (1, 2), (5, 1), (7, 2), (30, 1), (40, 0), (42, 1)];
+    assert_eq!(ready(&timeline, "heavy"), expected, "at 15 one yields and one is polled");
+}
+
+#[test]
+fn a_slice_tells_of_tasks_that_were_ready_before_and_of_aborted_ones() {
+    let began = Script::default().spawned(2, (HEAVY, 7)).began(4, HEAVY, 3);
+    let polled = began.polled(4, (HEAVY, 5), 1, Pending).ended(5, HEAVY, HostDue);
+    // One was aborted.
+    let mut timeline = polled.began(9, HEAVY, 1).timeline();
+    assert_eq!(ready(&timeline, "heavy"), [(2, 1), (4, 2), (9, 1)]);
+    timeline.queues.clear();
+    assert_eq!(ready(&timeline, "gone (0)").len(), 3);
 }
 
 /// `.ci/browser` has a browser look at one.
@@ -112,6 +142,9 @@ proptest! {
         let (ex, timeline) = run(if every_poll { asked.every_poll() } else { asked }, 3, &tasks);
         assert_well_formed(&trace(&timeline));
         if !timeline.is_cut {
+            for queue in ["default", "other"] {
+                prop_assert!(ready(&timeline, queue).last().is_none_or(|last| last.1 == 0));
+            }
             let stats = ex.stats().queues;
             for queue in Summary::of(&timeline).queues {
                 let account = stats.iter().find(|of| of.name == queue.name).unwrap();
