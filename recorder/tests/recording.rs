@@ -51,7 +51,7 @@ impl Service {
         Recording::read(self.path()).unwrap()
     }
 
-    /// Reads the same file with a change.
+    /// Reads the file with a change.
     fn read_changed(&self, change: impl FnOnce(&mut Vec<u8>)) -> io::Result<Recording> {
         let mut bytes = fs::read(self.path()).unwrap();
         change(&mut bytes);

@@ -93,8 +93,9 @@ impl SamplyMarkers {
         markers.retain(|(_, to, _)| since < *to && *to <= until);
         // Slow polls before the slice that they are in.
         markers.sort_by_key(|(from, to, _)| (*to, Reverse(*from)));
-        // The executor's clock and the kernel's run alike, from different moments on.
-        let origin = monotonic().saturating_sub(timeline.taken_at);
+        // The executor's clock and the kernel's, which is samply's, run alike, from different moments on.
+        let now = Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap_or_default();
+        let origin = now.saturating_sub(timeline.taken_at);
         let mut lines = String::new();
         for (from, to, name) in markers {
             let [from, to] = [from, to].map(|at| (origin + at).as_nanos());
@@ -109,10 +110,4 @@ impl SamplyMarkers {
         }
         result
     }
-}
-
-/// The time of the kernel's clock that samply uses.
-fn monotonic() -> Duration {
-    let now = clock_gettime(ClockId::Monotonic);
-    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }

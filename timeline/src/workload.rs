@@ -99,13 +99,11 @@ impl Workload {
     ///
     /// Those of the writer.
     pub fn write_csv(&self, writer: impl Write) -> io::Result<()> {
-        let queues = self.queues.iter();
-        let queues =
-            queues.map(|queue| format!("{}:{}:{}ns", queue.name, queue.share, nanos(queue.request).max(1)));
-        let pauses = self
-            .pauses
-            .iter()
-            .map(|pause| (pause.from_ns, format!("{},{},(host),,,", pause.from_ns, pause.length_ns())));
+        let queues = self.queues.iter().map(|TimelineQueue { name, share, request, .. }| {
+            format!("{name}:{share}:{}ns", nanos(*request).max(1))
+        });
+        let host = |pause: &Pause| format!("{},{},(host),,,", pause.from_ns, pause.length_ns());
+        let pauses = self.pauses.iter().map(|pause| (pause.from_ns, host(pause)));
         let jobs = self.measured.iter().map(|done| (done.job.at_ns, self.job_line(done)));
         let mut lines: Vec<(u64, String)> = pauses.chain(jobs).collect();
         lines.sort_by_key(|(at_ns, _)| *at_ns);
@@ -140,27 +138,27 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// A job whose end is not known yet.
-struct Open {
+/// A job as far as it is known.
+struct Known {
+    queue: u32,
     /// Schedulers know the jobs of a task, and the tasks of a group, by it as one.
     owner: u32,
-    /// How many came before it.
-    nth: usize,
     from_ns: u64,
     polls: Vec<Pause>,
+    is_over: bool,
 }
 
 /// A timeline as far as it was read.
 #[derive(Default)]
 struct Reading {
-    /// The owner of each task's jobs, and of each group's of a queue. There are so many.
+    /// The owners of tasks' jobs, and of groups' by queue.
     tasks: HashMap<TaskRef, u32>,
     groups: HashMap<(u32, u32), u32>,
-    owners: u32,
-    open: HashMap<TaskRef, Open>,
-    /// Jobs whose end is known, with the index of their queue.
-    closed: Vec<(u32, Open)>,
-    /// When nothing of them could run.
+    /// In the order in which they came.
+    jobs: Vec<Known>,
+    /// The job of each task that is not over, by its place.
+    open: HashMap<TaskRef, usize>,
+    /// When no job could run.
     pauses: Vec<Pause>,
     /// Since when the executor or its host has the thread, and whether nothing is to be done.
     away: Option<(u64, bool)>,
@@ -173,12 +171,8 @@ impl Reading {
         let at_ns = nanos(event.at);
         match event.kind {
             EventKind::Spawned { task, group, .. } => {
-                let owner = match group {
-                    Some(group) => {
-                        *self.groups.entry((task.queue, group)).or_insert_with(|| number(&mut self.owners))
-                    }
-                    None => number(&mut self.owners),
-                };
+                let new = self.new_owner();
+                let owner = group.map_or(new, |group| *self.groups.entry((task.queue, group)).or_insert(new));
                 self.tasks.insert(task, owner);
                 self.make_ready(task, at_ns);
             }
@@ -207,15 +201,18 @@ impl Reading {
         }
     }
 
+    /// A number that no owner has.
+    fn new_owner(&self) -> u32 {
+        (self.tasks.len() + self.groups.len()) as u32
+    }
+
+    /// Begins a job. One of the task that is open is cut off, as a task becomes ready when it waits, and is never over.
     fn make_ready(&mut self, task: TaskRef, at_ns: u64) {
-        let nth = self.open.len() + self.closed.len();
         // A task that was spawned before the timeline began is its own.
-        let owner = *self.tasks.entry(task).or_insert_with(|| number(&mut self.owners));
-        let open = Open { owner, nth, from_ns: at_ns, polls: Vec::new() };
-        if let Some(cut) = self.open.insert(task, open) {
-            // It becomes ready when it waits: that it was polled is cut off.
-            self.pauses.extend(cut.polls);
-        }
+        let new = self.new_owner();
+        let owner = *self.tasks.entry(task).or_insert(new);
+        self.open.insert(task, self.jobs.len());
+        self.jobs.push(Known { queue: task.queue, owner, from_ns: at_ns, polls: Vec::new(), is_over: false });
         // The host had nothing to do until now: what it took from here on is its delay.
         if let Some((from_ns, idle)) = &mut self.away
             && std::mem::take(idle)
@@ -234,43 +231,34 @@ impl Reading {
     }
 
     fn poll(&mut self, task: TaskRef, poll: Pause, outcome: PollOutcome) {
-        let Some(open) = self.open.get_mut(&task) else {
+        let Some(&nth) = self.open.get(&task) else {
             self.pauses.push(poll);
             return;
         };
-        open.polls.push(poll);
-        if outcome != PollOutcome::Yielded
-            && let Some(open) = self.open.remove(&task)
-        {
-            self.closed.push((task.queue, open));
+        self.jobs[nth].polls.push(poll);
+        if outcome != PollOutcome::Yielded {
+            self.jobs[nth].is_over = true;
+            self.open.remove(&task);
         }
     }
 
     fn end(mut self, timeline: &Timeline) -> Workload {
-        self.pauses.extend(self.open.into_values().flat_map(|open| open.polls));
         let queues = timeline.queues.clone();
         let (mut measured, mut polls) = (Vec::new(), Vec::new());
-        self.closed.sort_by_key(|(_, open)| (open.from_ns, open.nth));
-        for (index, open) in self.closed {
-            let service_ns: u64 = open.polls.iter().map(Pause::length_ns).sum();
-            let place = queues.iter().position(|queue| queue.index == index);
-            // A job of a queue that is gone only keeps the thread.
-            let Some((queue, last)) = place.zip(open.polls.last()).filter(|_| service_ns > 0) else {
-                self.pauses.extend(open.polls);
+        for Known { queue, owner, from_ns, polls: pieces, is_over } in self.jobs {
+            let service_ns: u64 = pieces.iter().map(Pause::length_ns).sum();
+            let queue = queues.iter().position(|known| known.index == queue);
+            // One that is not over, or whose queue is gone, only keeps the thread.
+            let Some((queue, last)) = queue.zip(pieces.last()).filter(|_| is_over && service_ns > 0) else {
+                self.pauses.extend(pieces);
                 continue;
             };
-            let (at_ns, group, first) = (open.from_ns, Some(open.owner), Some(polls.len()));
-            let job = Job { at_ns, queue, service_ns, group, polls: first };
+            let (group, first) = (Some(owner), Some(polls.len()));
+            let job = Job { at_ns: from_ns, queue, service_ns, group, polls: first };
             measured.push(Done { job, finished_ns: last.until_ns });
-            polls.extend(open.polls.iter().map(Pause::length_ns).filter(|&ns| ns > 0));
+            polls.extend(pieces.iter().map(Pause::length_ns).filter(|&ns| ns > 0));
         }
         self.pauses.sort_by_key(|pause| pause.from_ns);
         Workload { queues, measured, polls, pauses: self.pauses }
     }
-}
-
-/// The next number.
-fn number(count: &mut u32) -> u32 {
-    *count += 1;
-    *count - 1
 }

@@ -12,7 +12,6 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::Parser;
 use clockworker_recorder::Recording;
-use view::View;
 
 /// Home, and nothing from there on.
 const CLEAR: &str = "\x1b[H\x1b[J";
@@ -42,7 +41,7 @@ fn main() -> anyhow::Result<()> {
     if options.json {
         return Ok(print(&serde_json::to_string_pretty(&recording)?)?);
     }
-    let text = |recording: Recording| View::of(&recording, options.over).to_string();
+    let text = |recording: Recording| view::text(&recording, options.over);
     if options.once {
         return Ok(print(&text(recording))?);
     }
