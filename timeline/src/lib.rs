@@ -11,9 +11,7 @@
 //! let timeline = ex.timeline();
 //! let mut trace = Vec::new();
 //! clockworker_timeline::write_perfetto(&timeline, &mut trace)?; // or a file
-//! let summary = clockworker_timeline::Summary::of(&timeline);
-//! assert_eq!(summary.queues[0].polls, 1);
-//! println!("{summary}");
+//! println!("{}", clockworker_timeline::summary(&timeline));
 //! # Ok(())
 //! # }
 //! ```
@@ -35,5 +33,5 @@ pub use dial9::write_dial9;
 pub use perfetto::{write_html, write_perfetto};
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 pub use samply_markers::SamplyMarkers;
-pub use summary::{Longest, QueueSummary, Summary};
+pub use summary::summary;
 pub use workload::Workload;

@@ -64,11 +64,8 @@ pub fn write_perfetto(timeline: &Timeline, writer: impl Write) -> io::Result<()>
         trace.name_track(track(*index), json!({"name": shown, "queue": name, "share": share}))?;
     }
     let spans = Spans::of(timeline);
-    for &turn in &spans.turns {
-        trace.complete(HOST, "turn", turn, json!({}))?;
-    }
-    for &(from, to, idle) in &spans.visits {
-        trace.complete(HOST, if idle { "idle" } else { "visit" }, (from, to), json!({}))?;
+    for &(name, from, to) in &spans.turns {
+        trace.complete(HOST, name, (from, to), json!({}))?;
     }
     spans.queues.iter().try_for_each(|(&index, queue)| trace.queue(track(index), queue))?;
     trace.writer.write_all(b"\n]}\n")?;

@@ -11,17 +11,14 @@ use clockworker::observe::{Event, EventKind, PollOutcome, SliceEndReason, TaskRe
 pub(crate) struct Spans {
     /// By index.
     pub(crate) queues: BTreeMap<u32, QueueSpans>,
-    /// Turns of the executor.
-    pub(crate) turns: Vec<(Duration, Duration)>,
-    /// What the host had between them, and whether nothing was left to do.
-    pub(crate) visits: Vec<(Duration, Duration, bool)>,
+    /// Turns of the executor, and what the host had between them: `turn`, `visit`, or `idle` where nothing was left to do.
+    pub(crate) turns: Vec<(&'static str, Duration, Duration)>,
     pub(crate) ended: Duration,
     ready_since: HashMap<TaskRef, Duration>,
     locations: HashMap<TaskRef, &'static Location<'static>>,
     /// The queue of the slice under way, and since when.
     slice: Option<(u32, Duration)>,
-    turn: Option<Duration>,
-    visit: Option<(Duration, bool)>,
+    turn: Option<(&'static str, Duration)>,
     /// A task that is ready again once its poll is over, and when that is.
     yielding: Option<(TaskRef, Duration)>,
 }
@@ -125,14 +122,8 @@ impl Spans {
                 self.queue(queue).set_ready(at, ready);
             }
             EventKind::SliceEnded { reason, .. } => self.end_slice(at, Some(reason)),
-            EventKind::TurnBegan => {
-                self.visits.extend(self.visit.take().map(|(from, idle)| (from, at, idle)));
-                self.turn = Some(at);
-            }
-            EventKind::TurnEnded { idle } => {
-                self.turns.extend(self.turn.take().map(|from| (from, at)));
-                self.visit = Some((at, idle));
-            }
+            EventKind::TurnBegan => self.end_turn(at, "turn"),
+            EventKind::TurnEnded { idle } => self.end_turn(at, if idle { "idle" } else { "visit" }),
             _ => {}
         }
     }
@@ -157,7 +148,12 @@ impl Spans {
         let mut waiting: Vec<_> = self.ready_since.iter().map(|(&task, &from)| (from, task)).collect();
         waiting.sort();
         waiting.into_iter().for_each(|(from, task)| self.add_wait(task, ended.max(from)));
-        self.turns.extend(self.turn.map(|from| (from, ended)));
+        self.turns.extend(self.turn.filter(|turn| turn.0 == "turn").map(|(name, from)| (name, from, ended)));
+    }
+
+    /// Ends the turn or visit under way, and begins the next.
+    fn end_turn(&mut self, at: Duration, next: &'static str) {
+        self.turns.extend(self.turn.replace((next, at)).map(|(name, from)| (name, from, at)));
     }
 
     fn end_slice(&mut self, to: Duration, ended: Option<SliceEndReason>) {

@@ -118,7 +118,7 @@ impl Workload {
     fn job_line(&self, done: &Done) -> String {
         let Job { at_ns, queue, service_ns, group, polls } = done.job;
         let group = group.map_or_else(String::new, |group| group.to_string());
-        let queue = quoted(&self.queues[queue].name);
+        let queue = &self.queues[queue].name;
         let mut left_ns = service_ns;
         let polls = self.polls[polls.unwrap_or(0)..].iter().take_while(|&&poll_ns| {
             let is_of_job = left_ns > 0;
@@ -127,14 +127,6 @@ impl Workload {
         });
         let polls = polls.map(u64::to_string).collect::<Vec<_>>().join(" ");
         format!("{at_ns},{service_ns},{queue},{group},{polls},{}", done.response_ns())
-    }
-}
-
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_owned()
     }
 }
 

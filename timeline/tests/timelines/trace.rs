@@ -6,11 +6,11 @@ use clockworker::Executor;
 use clockworker::observe::PollOutcome::{Finished, Pending, Yielded};
 use clockworker::observe::SliceEndReason::HostDue;
 use clockworker::observe::{Observation, Timeline};
-use clockworker_timeline::{Summary, write_html};
+use clockworker_timeline::{summary, write_html};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::support::{HEAVY, Script, everything, ns, run, trace, us};
+use crate::support::{HEAVY, Script, everything, ns, run, trace};
 
 /// Slices of one track nest or are apart, or Perfetto moves them elsewhere; and what begins ends.
 fn assert_well_formed(events: &[Value]) {
@@ -68,13 +68,19 @@ fn a_small_run_is_drawn_as_it_was() {
 #[test]
 fn a_summary_says_who_held_the_thread_and_who_waited() {
     let (_ex, timeline) = run(everything(), 3, &[(true, 700, 1), (false, 30, 2)]);
-    let summary = Summary::of(&timeline);
-    assert_eq!((summary.time, summary.longest_polls[0].took), (us(760), us(700)));
-    let wait = &summary.longest_waits[0];
-    assert_eq!((wait.took, &*wait.queue), (us(700), "default"));
-    let text = summary.to_string();
-    assert!(text.contains("held the thread for    700.0µs from      0.0ns on: task 0 of other"), "{text}");
-    assert!(text.contains("waited for             700.0µs from      0.0ns on: task 0 of default"), "{text}");
+    let text = summary(&timeline);
+    let [all, head, default, other, held, .., waited, _, _] = &text.lines().collect::<Vec<_>>()[..] else {
+        panic!("{text}")
+    };
+    assert_eq!(*all, "760µs");
+    assert_eq!(*head, "queue   share     polls       busy   wait p50        p99    longest");
+    assert!(default.starts_with("default     1         2     60.0µs      0.0ns"), "{text}");
+    assert!(other.starts_with("other       3         1    700.0µs      0.0ns"), "{text}");
+    assert!(held.starts_with("held the thread for    700.0µs from      0.0ns on: task 0 of other"), "{text}");
+    assert!(
+        waited.starts_with("waited for             700.0µs from      0.0ns on: task 0 of default"),
+        "{text}"
+    );
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
 }
 
@@ -114,7 +120,7 @@ fn a_page_has_the_trace_in_it_and_asks_for_nothing_from_elsewhere() {
     ex.observe(Observation::new().timeline(1 << 16)).unwrap();
     ex.block_on(queue.spawn(async {})).unwrap();
     assert_eq!(trace(&Timeline::default()).len(), 3, "nothing is a trace too");
-    assert!(Summary::of(&Timeline::default()).queues.is_empty());
+    assert_eq!(summary(&Timeline::default()).lines().count(), 2);
     for timeline in [ex.timeline(), Timeline::default()] {
         let mut page = Vec::new();
         write_html(&timeline, &mut page).unwrap();
@@ -140,15 +146,15 @@ proptest! {
     ) {
         let asked = Observation::new().timeline(1 << bytes);
         let (ex, timeline) = run(if every_poll { asked.every_poll() } else { asked }, 3, &tasks);
-        assert_well_formed(&trace(&timeline));
+        let events = trace(&timeline);
+        assert_well_formed(&events);
         if !timeline.is_cut {
-            for queue in ["default", "other"] {
-                prop_assert!(ready(&timeline, queue).last().is_none_or(|last| last.1 == 0));
-            }
-            let stats = ex.stats().queues;
-            for queue in Summary::of(&timeline).queues {
-                let account = stats.iter().find(|of| of.name == queue.name).unwrap();
-                prop_assert_eq!((queue.busy, queue.polls), (account.busy, account.polls));
+            for (nth, account) in ex.stats().queues.into_iter().enumerate() {
+                let is_poll = |event: &&Value| event["tid"] == nth + 1 && event["args"]["outcome"].is_string();
+                let polls: Vec<u64> = events.iter().filter(is_poll).map(|event| ns(&event["dur"])).collect();
+                prop_assert_eq!(polls.len() as u64, account.polls);
+                prop_assert_eq!(polls.iter().sum::<u64>(), account.busy.as_nanos() as u64);
+                prop_assert!(ready(&timeline, &account.name).last().is_none_or(|last| last.1 == 0));
             }
         }
     }
