@@ -55,24 +55,14 @@ pub(crate) fn frame(number: u64, content: &[u8]) -> Vec<u64> {
     frame
 }
 
-/// A frame that is whole.
-pub(crate) struct Frame {
-    pub(crate) number: u64,
-    pub(crate) content: Vec<u8>,
-    /// How many words it takes.
-    pub(crate) words: usize,
-}
-
-impl Frame {
-    /// The one that begins there.
-    pub(crate) fn at(words: &[u64]) -> Option<Self> {
-        let &[MARK, number, length, ..] = words else { return None };
-        let length = usize::try_from(length).ok()?;
-        let end = FRAME_HEAD + length.div_ceil(8);
-        let (frame, sum) = (words.get(..end)?, words.get(end)?);
-        let content = bytes_of(&frame[FRAME_HEAD..]).take(length).collect();
-        (*sum == checksum(frame)).then_some(Self { number, content, words: end + 1 })
-    }
+/// The frame that begins there, if it is whole: its number, its content, and how many words it takes.
+pub(crate) fn read_frame(words: &[u64]) -> Option<(u64, Vec<u8>, usize)> {
+    let &[MARK, number, length, ..] = words else { return None };
+    let length = usize::try_from(length).ok()?;
+    let end = FRAME_HEAD + length.div_ceil(8);
+    let (frame, sum) = (words.get(..end)?, words.get(end)?);
+    let content = bytes_of(&frame[FRAME_HEAD..]).take(length).collect();
+    (*sum == checksum(frame)).then_some((number, content, end + 1))
 }
 
 /// FNV-1a's constants, by words.

@@ -45,17 +45,13 @@ impl Recorder {
         Self::with_bytes(path, BYTES)
     }
 
-    /// Does so with a file of another size.
+    /// Does so with a file of another size, of 16 KiB at least.
     ///
     /// # Errors
     ///
-    /// As [`create`](Recorder::create); [`InvalidInput`](ErrorKind::InvalidInput) if that is less than 16 KiB.
+    /// As [`create`](Recorder::create).
     pub fn with_bytes(path: impl AsRef<Path>, bytes: usize) -> io::Result<Self> {
-        let (path, words) = (path.as_ref(), bytes / 8);
-        if bytes < LEAST_BYTES {
-            let wrong = format!("a recording takes {LEAST_BYTES} bytes or more");
-            return Err(io::Error::new(ErrorKind::InvalidInput, wrong));
-        }
+        let (path, words) = (path.as_ref(), bytes.max(LEAST_BYTES) / 8);
         let file = Mapped::new(&new_file(path)?, words).inspect_err(|_| {
             // Zeros are of no use.
             let _ = fs::remove_file(path);

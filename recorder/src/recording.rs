@@ -8,7 +8,7 @@ use std::time::Duration;
 use clockworker::QueueStats;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{self, Frame, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
+use crate::layout::{self, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
 
 /// What a [`Recorder`](crate::Recorder) has written so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -65,9 +65,7 @@ pub struct QueueSample {
     pub ready: u64,
     /// Tasks that had not finished at the end.
     pub live: u64,
-    /// How many waits of ready tasks were counted.
-    pub waits: u64,
-    /// The p99 of these waits.
+    /// The p99 of the waits of ready tasks; 0 if none was counted.
     pub wait_p99_ns: u64,
     /// The longest poll of those that were timed.
     pub longest_poll_ns: u64,
@@ -91,7 +89,6 @@ impl QueueSample {
             overruns: since.overruns,
             ready: since.ready as u64,
             live: since.live as u64,
-            waits: latency.map_or(0, |latency| latency.wait.count()),
             wait_p99_ns: nanos(wait_p99.unwrap_or_default()),
             longest_poll_ns: nanos(longest_poll.unwrap_or_default()),
         }
@@ -106,7 +103,6 @@ impl QueueSample {
         self.refused += earlier.refused;
         self.overruns += earlier.overruns;
         self.ready = self.ready.max(earlier.ready);
-        self.waits += earlier.waits;
         self.wait_p99_ns = self.wait_p99_ns.max(earlier.wait_p99_ns);
         self.longest_poll_ns = self.longest_poll_ns.max(earlier.longest_poll_ns);
     }
@@ -200,14 +196,17 @@ impl Recording {
 
 /// The periods of a ring.
 fn periods(ring: &[u64]) -> Vec<Period> {
-    let (mut frames, mut at) = (Vec::new(), 0);
+    let (mut periods, mut at) = (Vec::new(), 0);
     while at < ring.len() {
-        let frame = Frame::at(&ring[at..]);
-        at += frame.as_ref().map_or(1, |frame| frame.words);
-        frames.extend(frame);
+        let Some((number, content, words)) = layout::read_frame(&ring[at..]) else {
+            at += 1;
+            continue;
+        };
+        at += words;
+        periods.extend(postcard::from_bytes(&content).ok().map(|period| (number, period)));
     }
-    frames.sort_by_key(|frame| frame.number);
-    frames.iter().filter_map(|frame| postcard::from_bytes(&frame.content).ok()).collect()
+    periods.sort_by_key(|(number, _)| *number);
+    periods.into_iter().map(|(_, period)| period).collect()
 }
 
 /// What the series had after their last period.

@@ -22,14 +22,13 @@ const MOST_WORKERS: u32 = 253;
 /// Where a task was spawned that is older than the timeline.
 const BEFORE: &str = "(before the timeline)";
 
-/// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools. Takes some 15 bytes an
-/// event.
+/// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools: some 15 bytes an event.
 ///
 /// dial9 shows workers of tokio, so each queue is a worker here, whose number is its index, in a runtime of the queue's name. A worker is
 /// awake while its queue has a slice, and has as many tasks in its local queue as the queue has ready tasks, up to 255. A task's
 /// first wake is its spawn; one that yields wakes itself at the end of its poll. Which task woke another is not known, nor how much of a
 /// slice the thread was off its CPU: all of it counts as CPU time. Times are since the executor was made. Turns of the executor, why
-/// slices ended, groups and lags have no place in it: [`write_perfetto`](crate::write_perfetto) has more.
+/// slices ended and groups have no place in it: [`write_perfetto`](crate::write_perfetto) has more.
 ///
 /// # Errors
 ///

@@ -23,25 +23,12 @@ const SLOW: Duration = Duration::from_millis(1);
 /// Make it on the executor's thread: samply finds the file because a thread has mapped it while it was recorded, and takes the markers for
 /// that thread's. Then [`write`](Self::write) before the ring is full, and at the end. The file stays; samply reads it when the recording
 /// is over. (Linux only. samply calls its markers unstable; this is the form that 0.13 reads.)
-///
-/// ```no_run
-/// use clockworker::{Executor, observe::Observation};
-/// use clockworker_timeline::SamplyMarkers;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let ex = Executor::new();
-/// ex.observe(Observation::new().timeline(8 << 20))?;
-/// let mut markers = SamplyMarkers::create(std::env::temp_dir())?;
-/// ex.block_on(async { /* what is profiled */ });
-/// markers.write(&ex.timeline())?;
-/// # Ok(())
-/// # }
-/// ```
+/// `examples/samply_markers.rs` does so.
 #[derive(Debug)]
 pub struct SamplyMarkers {
     file: File,
     path: PathBuf,
-    /// Nobody reads it: it is there for samply to see.
+    /// Nothing is read through it: it is there for samply to see.
     _map: Mmap,
     /// Slices that ended up to then are written.
     written: Duration,

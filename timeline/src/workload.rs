@@ -24,8 +24,7 @@ use crate::spans::nanos;
 ///
 /// ```
 /// use clockworker::{Executor, observe::Observation};
-/// use clockworker_schedulers::simulate::{Boxed, Outcome, Classes};
-/// use clockworker_schedulers::Qlas;
+/// use clockworker_schedulers::{Qlas, simulate::Boxed};
 /// use clockworker_timeline::Workload;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

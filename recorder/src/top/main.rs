@@ -33,6 +33,7 @@ struct Options {
     json: bool,
 }
 
+#[allow(clippy::disallowed_methods, reason = "the user reads it meanwhile")]
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let read =
@@ -49,13 +50,8 @@ fn main() -> anyhow::Result<()> {
         // A program that starts anew has no file for a moment.
         let text = read().map_or_else(|error| error.to_string(), text);
         print(&format!("{CLEAR}{text}"))?;
-        wait();
+        thread::sleep(Duration::from_secs(1));
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "the user reads it meanwhile")]
-fn wait() {
-    thread::sleep(Duration::from_secs(1));
 }
 
 /// A reader that has gone away, as `head` does, is no error.

@@ -36,19 +36,20 @@ fn each_slice_that_is_over_is_written_once_with_its_slow_polls() {
     }
     assert!(markers.path().file_name().unwrap().to_str().unwrap().starts_with("marker-"));
     let text = fs::read_to_string(markers.path()).unwrap();
-    let lines = text.lines().map(|line| {
-        let [from, to, name] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
-        let [from, to] = [from, to].map(|at| Duration::from_nanos(at.parse().unwrap()));
-        (from, to - from, name)
-    });
-    let lines: Vec<_> = lines.collect();
-    let found: Vec<_> = lines.iter().map(|&(_, took, name)| (took, name)).collect();
+    let (began, found): (Vec<_>, Vec<_>) = text
+        .lines()
+        .map(|line| {
+            let [from, to, name] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            let [from, to] = [from, to].map(|at| Duration::from_nanos(at.parse().unwrap()));
+            (from, (to - from, name))
+        })
+        .unzip();
     let slow = (us(7_000), "slow poll in re ports");
     assert_eq!(
         found,
         [(us(1_000), "q:re ports"), slow, (us(10_000), "q:re ports"), (us(1_000), "q:re ports")]
     );
     // The slow poll began 10 ms after the executor was made, which was 21 ms before it was written.
-    let written = lines[1].0 + us(11_000);
+    let written = began[1] + us(11_000);
     assert!((before..=monotonic()).contains(&written), "{written:?}");
 }
