@@ -12,6 +12,7 @@
 //! let mut trace = Vec::new();
 //! clockworker_timeline::write_perfetto(&timeline, &mut trace)?; // or a file
 //! println!("{}", clockworker_timeline::summary(&timeline));
+//! assert_eq!(clockworker_timeline::Workload::of(&timeline).measured().len(), 1);
 //! # Ok(())
 //! # }
 //! ```

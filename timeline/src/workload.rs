@@ -21,23 +21,6 @@ use crate::spans::nanos;
 /// would have come later or earlier under another policy, and does not here: replay what comes from outside. Polls are as exact as the
 /// timeline: [`Observation::every_poll`](clockworker::observe::Observation::every_poll) has each measured by itself. The replay of the same
 /// policy beside what was measured says how much of the rest is lost; `examples/replay.rs` shows both.
-///
-/// ```
-/// use clockworker::{Executor, observe::Observation};
-/// use clockworker_schedulers::{Qlas, simulate::Boxed};
-/// use clockworker_timeline::Workload;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let ex = Executor::new();
-/// ex.observe(Observation::new().timeline(1 << 20).every_poll())?;
-/// ex.block_on(async { clockworker::spawn_local(async {}).await })?;
-/// let workload = Workload::of(&ex.timeline());
-/// let mut waits = Vec::new();
-/// workload.replay(|_queue| Boxed::new(Qlas::new()), |done| waits.push(done.wait_ns()))?;
-/// assert_eq!(waits.len(), workload.measured().len());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     queues: Vec<TimelineQueue>,
