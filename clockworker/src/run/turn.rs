@@ -243,7 +243,6 @@ impl Core {
     }
 
     /// Whether the last turn ended with work left, and has woken its host.
-    #[cfg(feature = "tokio")]
     pub(crate) fn is_visiting(&self) -> bool {
         self.visits.are_under_way()
     }
