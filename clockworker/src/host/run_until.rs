@@ -100,12 +100,12 @@ impl Run {
         // The run is awake: it need not be woken for what comes during the poll.
         self.woken.unregister();
         let _entered = context::enter(core);
-        let turn_of_this = core.drivers.drive();
-        if turn_of_this.is_some() {
+        let driving = core.drivers.drive();
+        let drives = driving.is_some();
+        if drives {
             core.shared.inbox.unpark();
         }
         let host = HostWaker::keep(&mut self.host, cx.waker(), |old| core.shared.inbox.take_back(old));
-        let drives = turn_of_this.is_some();
         let polled = if drives {
             core.main.wait_for(self.waits_for);
             let mut is_first = true;
@@ -128,7 +128,7 @@ impl Run {
         } else {
             Poll::Pending
         };
-        drop(turn_of_this);
+        drop(driving);
         core.assert_not_failed(FAILED);
         // If this run drove, its host is woken already, or will be for whatever comes, unless another run drives next.
         if polled.is_pending() && !(drives && (core.is_visiting() || core.drivers.is_only_run())) {
