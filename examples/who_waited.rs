@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use clockworker::observe::Observation;
 use clockworker::{Executor, yield_now};
-use clockworker_timeline::{Summary, write_html, write_perfetto};
+use clockworker_timeline::{summary, write_html, write_perfetto};
 
 #[derive(Parser)]
 struct Options {
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     let timeline = ex.timeline();
     println!("stopped by a long wait: {}", timeline.is_stopped);
-    print!("{}", Summary::of(&timeline));
+    print!("{}", summary(&timeline));
     options.out.parent().map_or(Ok(()), fs::create_dir_all)?;
     write_perfetto(&timeline, File::create(&options.out)?)?;
     println!("open in https://ui.perfetto.dev: {}", options.out.display());

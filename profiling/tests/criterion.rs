@@ -1,6 +1,5 @@
 //! A benchmark that criterion profiles.
 
-#![cfg(any(target_os = "linux", target_os = "macos"))]
 #![allow(missing_docs, reason = "tests")]
 
 use std::fs;

@@ -1,5 +1,4 @@
-//! A service that records what its queues do and how long its requests take, for `clockworker-top`: requests beside reports, for 10
-//! seconds or as many as the argument says.
+//! A service that records what its queues do and how long its requests take, for `clockworker-top`: requests beside reports.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -16,9 +15,9 @@ use clockworker::{Executor, yield_now};
 use clockworker_recorder::Recorder;
 
 const FILE: &str = "target/service.cwr";
+const SECONDS: u64 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let seconds: u64 = std::env::args().nth(1).map_or(Ok(10), |seconds| seconds.parse())?;
     let ex = Executor::new();
     ex.observe(Observation::new().latency())?;
     let requests = ex.new_queue("requests").share(9).create()?;
@@ -34,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let handle = ex.handle();
     ex.block_on(async {
-        for _ in 0..seconds {
+        for _ in 0..SECONDS {
             let second = Instant::now();
             while second.elapsed() < Duration::from_secs(1) {
                 let began = Instant::now();

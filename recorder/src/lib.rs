@@ -27,7 +27,7 @@
 //!
 //! let recording = Recording::read(&path)?; // in any process, at any time
 //! let period = &recording.periods[0];
-//! assert_eq!((&*period.queues[0].name, period.queues[0].sample.completed), ("default", 1));
+//! assert_eq!((&*period.queues[0].name, period.queues[0].completed), ("default", 1));
 //! assert_eq!((period.series[0].values.sum, recording.pending[0].values.sum), (1_500, 40));
 //! # Ok(())
 //! # }
@@ -40,8 +40,6 @@ mod layout;
 mod mapped;
 mod recorder;
 mod recording;
-mod sample;
 
 pub use recorder::{Recorder, Series};
-pub use recording::{Period, QueueSample, Recording};
-pub use sample::{Sample, SeriesSample, Values};
+pub use recording::{Period, QueueSample, Recording, SeriesSample, Values};

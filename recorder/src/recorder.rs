@@ -9,12 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use clockworker::ExecutorStats;
-use serde::Serialize;
 
-use crate::layout::{self, LIVE, LIVE_WORDS, MAX_NAME, MAX_SERIES, NAMES, RING, header};
+use crate::layout::{self, LIVE_WORDS, MAX_NAME, MAX_SERIES, RING, SERIES, SERIES_WORDS, header};
 use crate::mapped::Mapped;
-use crate::recording::{Period, QueueSample};
-use crate::sample::{Sample, SeriesSample, nanos};
+use crate::recording::{Period, QueueSample, SeriesSample, nanos};
 
 const BYTES: usize = 16 << 20;
 const LEAST_BYTES: usize = 16 << 10;
@@ -47,17 +45,13 @@ impl Recorder {
         Self::with_bytes(path, BYTES)
     }
 
-    /// Does so with a file of another size.
+    /// Does so with a file of another size, of 16 KiB at least.
     ///
     /// # Errors
     ///
-    /// As [`create`](Recorder::create); [`InvalidInput`](ErrorKind::InvalidInput) if that is less than 16 KiB.
+    /// As [`create`](Recorder::create).
     pub fn with_bytes(path: impl AsRef<Path>, bytes: usize) -> io::Result<Self> {
-        let (path, words) = (path.as_ref(), bytes / 8);
-        if bytes < LEAST_BYTES {
-            let wrong = format!("a recording takes {LEAST_BYTES} bytes or more");
-            return Err(io::Error::new(ErrorKind::InvalidInput, wrong));
-        }
+        let (path, words) = (path.as_ref(), bytes.max(LEAST_BYTES) / 8);
         let file = Mapped::new(&new_file(path)?, words).inspect_err(|_| {
             // Zeros are of no use.
             let _ = fs::remove_file(path);
@@ -72,22 +66,26 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// [`StorageFull`](ErrorKind::StorageFull) if it is one more than 64; [`InvalidInput`](ErrorKind::InvalidInput) if its name is empty or
-    /// has more than 64 bytes.
+    /// [`StorageFull`](ErrorKind::StorageFull) if it is one more than 64; [`InvalidInput`](ErrorKind::InvalidInput) if its name is empty,
+    /// has more than 64 bytes, or one that is zero.
     pub fn series(&mut self, name: &str) -> io::Result<Series> {
-        let known = self.series.iter().position(|series| series.name == name);
-        let nth = known.unwrap_or(self.series.len());
-        if name.is_empty() || name.len() > MAX_NAME {
-            let wrong = format!("{name:?}: the name of a series has 1 to {MAX_NAME} bytes");
+        if name.is_empty() || name.len() > MAX_NAME || name.contains('\0') {
+            let wrong =
+                format!("{name:?}: the name of a series has 1 to {MAX_NAME} bytes, none of them zero");
             return Err(io::Error::new(ErrorKind::InvalidInput, wrong));
         }
+        let known = self.series.iter().position(|series| series.name == name);
+        let nth = known.unwrap_or(self.series.len());
         if nth == MAX_SERIES {
             return Err(io::Error::new(ErrorKind::StorageFull, format!("no more than {MAX_SERIES} series")));
         }
         if known.is_none() {
             self.series.push(SeriesSample { name: name.into(), ..SeriesSample::default() });
-            let names: Vec<&str> = self.series.iter().map(|series| &*series.name).collect();
-            self.file.set(NAMES, &frame(0, &names));
+            let at = SERIES + nth * SERIES_WORDS + LIVE_WORDS;
+            // The first word comes last: with it the name is whole.
+            for (nth, word) in layout::words_of(name.as_bytes()).enumerate().rev() {
+                self.file.set(at + nth, &[word]);
+            }
         }
         Ok(Series { file: self.file.clone(), nth })
     }
@@ -99,22 +97,19 @@ impl Recorder {
     pub fn record(&mut self, stats: ExecutorStats, now: SystemTime) {
         let since = self.last.as_ref().map_or_else(|| stats.clone(), |last| stats.since(last));
         for (nth, series) in self.series.iter_mut().enumerate() {
-            *series = series.next(live(&self.file, nth).each_ref().map(|word| word.load(Ordering::Relaxed)));
+            *series = series.next(live(&self.file, nth).map(|word| word.load(Ordering::Relaxed)));
         }
-        let queues = since.queues.iter().map(|queue| QueueSample {
-            name: queue.name.clone(),
-            number: queue.number,
-            sample: Sample::of_queue(queue),
-        });
         let busy = since.busy + since.main + since.own;
         let period = Period {
             at_ns: now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, nanos),
             took_ns: nanos(busy + since.host),
             busy_ns: nanos(busy),
-            queues: queues.collect(),
+            queues: since.queues.iter().map(QueueSample::of).collect(),
             series: self.series.clone(),
         };
-        self.append(&frame(self.calls, &period));
+        // It has no types that postcard cannot write.
+        let content = postcard::to_stdvec(&period).unwrap_or_default();
+        self.append(&layout::frame(self.calls, &content));
         // Only now: until the frame is whole, nothing else has the extremes.
         for nth in 0..self.series.len() {
             live(&self.file, nth)[2..].iter().for_each(|word| word.store(0, Ordering::Release));
@@ -134,11 +129,6 @@ impl Recorder {
             self.at += frame.len();
         }
     }
-}
-
-fn frame(number: u64, content: &impl Serialize) -> Vec<u64> {
-    // It has no types that postcard cannot write.
-    layout::frame(number, &postcard::to_stdvec(content).unwrap_or_default())
 }
 
 /// Values of the program's own, in the file of the [`Recorder`] that [made it](Recorder::series): requests, bytes, microseconds, lengths.
@@ -164,8 +154,10 @@ impl Series {
 }
 
 #[inline]
-fn live(file: &Mapped, nth: usize) -> &[AtomicU64; LIVE_WORDS] {
-    &file.words()[LIVE..].as_chunks().0[nth]
+fn live(file: &Mapped, nth: usize) -> [&AtomicU64; LIVE_WORDS] {
+    let [count, sum, greatest, inverse_least, ..] =
+        &file.words()[SERIES..].as_chunks::<SERIES_WORDS>().0[nth];
+    [count, sum, greatest, inverse_least]
 }
 
 // One thread writes the live words, so no read-modify-write is needed. Ordering: Release, so that a kill leaves what came first.

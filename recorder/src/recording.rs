@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::time::Duration;
 
+use clockworker::QueueStats;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{self, Frame, LIVE, LIVE_WORDS, NAMES, RING, header};
-use crate::sample::{Sample, SeriesSample};
+use crate::layout::{self, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
 
 /// What a [`Recorder`](crate::Recorder) has written so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,16 +39,129 @@ pub struct Period {
     pub series: Vec<SeriesSample>,
 }
 
-/// What a queue did in a period.
+/// What a queue did in a period. Times are in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QueueSample {
+    /// Its name at the end.
+    pub name: String,
+    /// Its [number](QueueStats::number).
+    pub number: u32,
+    /// Its share at the end.
+    pub share: u64,
+    /// Time its slices took.
+    pub busy_ns: u64,
+    /// Polls of its tasks.
+    pub polls: u64,
+    /// Tasks that gave an output.
+    pub completed: u64,
+    /// Tasks that panicked.
+    pub panicked: u64,
+    /// Spawns that were refused.
+    pub refused: u64,
+    /// Slices that ended late, as a poll was too long.
+    pub overruns: u64,
+    /// Tasks that were ready at the end.
+    pub ready: u64,
+    /// Tasks that had not finished at the end.
+    pub live: u64,
+    /// The p99 of the waits of ready tasks; 0 if none was counted.
+    pub wait_p99_ns: u64,
+    /// The longest poll of those that were timed.
+    pub longest_poll_ns: u64,
+}
+
+impl QueueSample {
+    /// What a queue did, given its [difference](QueueStats::since) to an earlier look.
+    pub(crate) fn of(since: &QueueStats) -> Self {
+        let latency = since.latency.as_deref();
+        let wait_p99 = latency.and_then(|latency| latency.wait.quantile(0.99));
+        let longest_poll = latency.and_then(|latency| latency.longest_poll).map(|poll| poll.took);
+        Self {
+            name: since.name.clone(),
+            number: since.number,
+            share: since.share.into(),
+            busy_ns: nanos(since.busy),
+            polls: since.polls,
+            completed: since.completed,
+            panicked: since.panicked,
+            refused: since.refused,
+            overruns: since.overruns,
+            ready: since.ready as u64,
+            live: since.live as u64,
+            wait_p99_ns: nanos(wait_p99.unwrap_or_default()),
+            longest_poll_ns: nanos(longest_poll.unwrap_or_default()),
+        }
+    }
+
+    /// Adds an earlier period: counts and times become sums, `ready` and latencies the greater. The rest stays.
+    pub fn add_earlier(&mut self, earlier: &Self) {
+        self.busy_ns += earlier.busy_ns;
+        self.polls += earlier.polls;
+        self.completed += earlier.completed;
+        self.panicked += earlier.panicked;
+        self.refused += earlier.refused;
+        self.overruns += earlier.overruns;
+        self.ready = self.ready.max(earlier.ready);
+        self.wait_p99_ns = self.wait_p99_ns.max(earlier.wait_p99_ns);
+        self.longest_poll_ns = self.longest_poll_ns.max(earlier.longest_poll_ns);
+    }
+}
+
+/// Some values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Values {
+    /// How many.
+    pub count: u64,
+    /// Their sum, modulo 2⁶⁴.
+    pub sum: u64,
+    /// The least of them; 0 if there is none.
+    pub min: u64,
+    /// The greatest of them; 0 if there is none.
+    pub max: u64,
+}
+
+impl Values {
+    /// Adds more values.
+    pub fn add(&mut self, more: &Values) {
+        if more.count > 0 {
+            self.min = if self.count == 0 { more.min } else { self.min.min(more.min) };
+            self.max = self.max.max(more.max);
+            self.count += more.count;
+            self.sum = self.sum.wrapping_add(more.sum);
+        }
+    }
+}
+
+/// What was recorded into a [`Series`](crate::Series) in a period.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SeriesSample {
     /// Its name.
     pub name: String,
-    /// Its [number](clockworker::QueueStats::number).
-    pub number: u32,
-    /// What it did.
-    pub sample: Sample,
+    /// The values of the period.
+    pub values: Values,
+    /// How many values it had up to the end of the period.
+    pub count: u64,
+    /// Their sum, modulo 2⁶⁴.
+    pub sum: u64,
+}
+
+impl SeriesSample {
+    /// What came after it, by the live words.
+    pub(crate) fn next(&self, [count, sum, greatest, inverse_least]: [u64; LIVE_WORDS]) -> Self {
+        let mut values = Values { count: count.saturating_sub(self.count), ..Values::default() };
+        if values.count > 0 {
+            values.sum = sum.wrapping_sub(self.sum);
+            (values.min, values.max) = (!inverse_least, greatest);
+        }
+        if values.min > values.max {
+            // Their period was filed, and is torn: the extremes are gone.
+            (values.min, values.max) = (values.sum / values.count, values.sum / values.count);
+        }
+        Self { name: self.name.clone(), values, count, sum }
+    }
 }
 
 impl Recording {
@@ -64,49 +178,51 @@ impl Recording {
         if words.first() != Some(&layout::MAGIC) {
             return error(ErrorKind::InvalidData, "no recording of clockworker".into());
         }
+        if let Some(&version) = words.get(header::VERSION).filter(|version| **version != layout::VERSION) {
+            let wrong =
+                format!("version {version} of the format; this program reads version {}", layout::VERSION);
+            return error(ErrorKind::InvalidData, wrong);
+        }
         let length = words.get(header::LENGTH).copied().unwrap_or(u64::MAX);
-        match words.get(header::VERSION) {
-            Some(&layout::VERSION) if words.len() as u64 >= length && words.len() >= RING => {}
-            Some(&layout::VERSION) | None => {
-                let wrong = format!("cut off: it has {} bytes of {}", bytes.len(), length.saturating_mul(8));
-                return error(ErrorKind::UnexpectedEof, wrong);
-            }
-            Some(other) => {
-                let wrong =
-                    format!("version {other} of the format; this program reads version {}", layout::VERSION);
-                return error(ErrorKind::InvalidData, wrong);
-            }
+        if (words.len() as u64) < length || words.len() < RING {
+            let wrong = format!("cut off: it has {} bytes of {}", bytes.len(), length.saturating_mul(8));
+            return error(ErrorKind::UnexpectedEof, wrong);
         }
         let periods = periods(&words[RING..]);
-        let pending = pending(&words, periods.last());
+        let pending = pending(&words[SERIES..RING], periods.last());
         Ok(Self { process: words[header::PROCESS] as u32, periods, pending })
     }
 }
 
 /// The periods of a ring.
 fn periods(ring: &[u64]) -> Vec<Period> {
-    let (mut frames, mut at) = (Vec::new(), 0);
+    let (mut periods, mut at) = (Vec::new(), 0);
     while at < ring.len() {
-        let frame = Frame::at(&ring[at..]);
-        at += frame.as_ref().map_or(1, |frame| frame.words);
-        frames.extend(frame);
+        let Some((number, content, words)) = layout::read_frame(&ring[at..]) else {
+            at += 1;
+            continue;
+        };
+        at += words;
+        periods.extend(postcard::from_bytes(&content).ok().map(|period| (number, period)));
     }
-    frames.sort_by_key(|frame| frame.number);
-    frames.iter().filter_map(|frame| postcard::from_bytes(&frame.content).ok()).collect()
+    periods.sort_by_key(|(number, _)| *number);
+    periods.into_iter().map(|(_, period)| period).collect()
 }
 
 /// What the series had after their last period.
-fn pending(words: &[u64], last: Option<&Period>) -> Vec<SeriesSample> {
-    let names = Frame::at(&words[NAMES..RING]).and_then(|frame| postcard::from_bytes(&frame.content).ok());
-    // One more was being added.
-    let filed_names =
-        || last.iter().flat_map(|period| &period.series).map(|series| series.name.clone()).collect();
-    let names: Vec<String> = names.unwrap_or_else(filed_names);
-    let live = words[LIVE..].as_chunks::<LIVE_WORDS>().0;
-    let filed = |nth: usize| last.and_then(|period| period.series.get(nth));
-    let pending = names.into_iter().zip(live).enumerate().map(|(nth, (name, live))| match filed(nth) {
-        Some(filed) => filed.next(*live),
-        None => SeriesSample { name, ..SeriesSample::default() }.next(*live),
+fn pending(series: &[u64], last: Option<&Period>) -> Vec<SeriesSample> {
+    let series = series.as_chunks::<SERIES_WORDS>().0.iter().take_while(|words| words[LIVE_WORDS] != 0);
+    let pending = series.enumerate().map(|(nth, &[count, sum, greatest, inverse_least, ref name @ ..])| {
+        let name: Vec<u8> = layout::bytes_of(name).take_while(|byte| *byte != 0).collect();
+        let name = String::from_utf8_lossy(&name).into_owned();
+        let new = || SeriesSample { name, ..SeriesSample::default() };
+        let filed = last.and_then(|period| period.series.get(nth).cloned());
+        filed.unwrap_or_else(new).next([count, sum, greatest, inverse_least])
     });
     pending.collect()
+}
+
+/// Some 580 years at most.
+pub(crate) fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -57,18 +57,11 @@ fn what_was_recorded_outlives_sigkill() {
         }
         // While it was read, the oldest were overwritten.
         check_periods(&live);
-    }
-}
 
-#[test]
-fn values_that_no_period_has_yet_outlive_sigkill() {
-    let folder = tempfile::tempdir().unwrap();
-    for round in 0..20 {
-        let path = folder.path().join(format!("{round}.cwr"));
+        // Values that no period has yet outlive it too.
         killed(&path, false, || ());
         let left = Recording::read(&path).unwrap();
         assert!(left.periods.is_empty() && left.pending[0].count >= 1_000 * VALUES);
-        assert_eq!(left.pending[0].values.count, left.pending[0].count);
         check_pending(&left);
     }
 }
@@ -81,7 +74,7 @@ fn last_second(recording: &Recording) -> Option<u64> {
 fn check_periods(recording: &Recording) {
     assert!(recording.periods.len() >= 100, "{} periods", recording.periods.len());
     for period in &recording.periods {
-        assert_eq!(period.queues[0].sample.completed, 1);
+        assert_eq!(period.queues[0].completed, 1);
         let (second, values) = (period.at_ns / 1_000_000_000, period.series[0].values);
         let expected = (VALUES, VALUES * second, second, second);
         assert_eq!((values.count, values.sum, values.min, values.max), expected);

@@ -20,15 +20,3 @@ pub fn climb<I, S: PartialOrd>(
     }
     (input, best)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::climb;
-
-    #[test]
-    fn it_climbs_to_the_top_and_stays_there() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let step = |at: &i32| at + random.i32(-1..=1);
-        assert_eq!(climb(0, 1_000, step, |at| -(at - 30).abs()), (30, 0));
-    }
-}

@@ -69,8 +69,7 @@ pub trait Plan {
     fn does(&self, misdeed: Misdeed, ready: usize) -> bool;
 
     /// What it says instead of the truth when it is asked who comes soon.
-    fn peeks(&self, ahead: usize) -> Option<TaskId> {
-        let _ = ahead;
+    fn peeks(&self, _ahead: usize) -> Option<TaskId> {
         None
     }
 
@@ -80,19 +79,13 @@ pub trait Plan {
     }
 
     /// A task was pushed; the call's misdeed is still to be asked for.
-    fn pushed(&self, task: Task, why: Ready) {
-        let _ = (task, why);
-    }
+    fn pushed(&self, _task: Task, _why: Ready) {}
 
     /// The scheduler is about to give out that id, or to say that it is empty.
-    fn gave(&self, id: Option<TaskId>) {
-        let _ = id;
-    }
+    fn gave(&self, _id: Option<TaskId>) {}
 
     /// A task has finished; the call's misdeed is still to be asked for.
-    fn finished(&self, task: Task) {
-        let _ = task;
-    }
+    fn finished(&self, _task: Task) {}
 
     /// The scheduler is dropped, in which the plan may panic.
     fn dropped(&self) {}

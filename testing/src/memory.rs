@@ -9,19 +9,7 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 /// The type of the allocator that counts.
 pub type Counting = &'static StatsAlloc<System>;
 
-/// The allocator that counts. A program installs it for its process:
-///
-/// ```standalone_crate
-/// use clockworker_testing::memory::{Allocated, COUNTING, Counting};
-///
-/// #[global_allocator]
-/// static ALLOCATOR: Counting = COUNTING;
-///
-/// let before = Allocated::now();
-/// let kept = vec![1_u8; 100];
-/// assert_eq!((Allocated::now() - before).bytes, 100);
-/// # drop(kept);
-/// ```
+/// The allocator that counts. A program installs it for its process, as its `#[global_allocator]`.
 pub const COUNTING: Counting = &INSTRUMENTED_SYSTEM;
 
 /// Memory that is allocated, where [`COUNTING`] is installed.
@@ -71,48 +59,4 @@ pub fn resident() -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
-}
-
-/// Resident memory during a run, to compare its last third with its first.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Resident {
-    thirds: [(f64, u32); 3],
-}
-
-impl Resident {
-    /// Looks at it, at that part of the run: 0 is the start, 1 the end. Keeps sums, so that it does not grow itself.
-    pub fn sample(&mut self, part: f64) {
-        let Some(bytes) = resident() else { return };
-        let (sum, samples) = &mut self.thirds[((part * 3.0) as usize).min(2)];
-        *sum += bytes as f64;
-        *samples += 1;
-    }
-
-    /// The mean of the last third less that of the first, in KiB. None without samples in both.
-    pub fn growth_kib(&self) -> Option<f64> {
-        let mean = |(sum, samples): (f64, u32)| (samples > 0).then(|| sum / f64::from(samples));
-        Some((mean(self.thirds[2])? - mean(self.thirds[0])?) / 1024.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn growth_is_between_the_outer_thirds() {
-        let kib = 1024.0;
-        let run = Resident { thirds: [(8.0 * kib, 2), (1.0, 1), (30.0 * kib, 3)] };
-        assert_eq!(run.growth_kib(), Some(6.0));
-        assert_eq!(Resident::default().growth_kib(), None);
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn a_process_is_resident() {
-        assert!(resident().unwrap() > 100_000);
-        let mut run = Resident::default();
-        [0.0, 0.5, 1.0].into_iter().for_each(|part| run.sample(part));
-        assert!(run.growth_kib().is_some());
-    }
 }

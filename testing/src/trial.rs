@@ -76,25 +76,3 @@ pub fn succeed(command: &mut Command) -> anyhow::Result<String> {
     ensure!(output.status.success(), "{command:?} failed:\n{}", said.trim());
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_programs_that_were_built_for_their_tests_are_taken() {
-        let message = |test| format!(r#"{{"profile":{{"test":{test}}},"executable":"/a/b"}}"#);
-        assert_eq!(test_program(&message(true)), Some(PathBuf::from("/a/b")));
-        assert_eq!(test_program(&message(false)), None);
-    }
-
-    #[test]
-    fn ends_are_told_apart() {
-        let run =
-            |script| run(program(Path::new("sh"), Duration::from_secs(1)).args(["-c", script])).unwrap();
-        assert_eq!(run("echo fine"), (Ended::Passed, "fine\n".to_owned()));
-        assert_eq!(run("echo left >&2; exit 101"), (Ended::Failed, "left\n".to_owned()));
-        assert_eq!(run("kill -SEGV $$").0, Ended::Failed);
-        assert_eq!(run("exec sleep 1000").0, Ended::Hung);
-    }
-}

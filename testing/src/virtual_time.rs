@@ -27,17 +27,7 @@ pub struct VirtualTime {
     set_so_far: Rc<Cell<u64>>,
 }
 
-/// No task is ready and no alarm is set, so that the executor would wait for ever.
-#[derive(Clone, Copy, Debug)]
-pub struct Hangs;
-
-impl fmt::Display for Hangs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no task is ready, and no alarm is set: this would hang")
-    }
-}
-
-impl std::error::Error for Hangs {}
+const HANGS: &str = "no task is ready, and no alarm is set: this would hang";
 
 impl VirtualTime {
     /// At zero, without alarms.
@@ -58,14 +48,6 @@ impl VirtualTime {
     /// An executor on this clock whose host never interrupts it.
     pub fn builder(&self) -> Builder {
         Executor::builder().clock(self.clock()).host_budget(NEVER).poll_cap(u32::MAX)
-    }
-
-    /// As [`builder`](VirtualTime::builder), built.
-    pub fn executor(&self) -> Executor {
-        match self.builder().build() {
-            Ok(ex) => ex,
-            Err(error) => unreachable!("the options are in range: {error}"),
-        }
     }
 
     /// Sets an alarm: has something done at a time, or at the next occasion if that has passed.
@@ -129,10 +111,7 @@ impl VirtualTime {
     ///
     /// If it would hang, or a task panics.
     pub fn run<F: Future>(&self, ex: &Executor, main: F) -> F::Output {
-        match self.run_quietly(ex, main) {
-            Some(output) => output,
-            None => panic!("{Hangs}"),
-        }
+        self.run_quietly(ex, main).expect(HANGS)
     }
 
     /// Runs the executor until no task is ready and no alarm is set. Its `run_until` has nothing to do meanwhile.
@@ -149,7 +128,7 @@ impl VirtualTime {
         let before = ex.stats().panicked;
         // A failed assertion in a task is a panic that its join handle gets, which is often not read.
         let check = || assert_eq!(ex.stats().panicked, before, "a task panicked, see above");
-        let output = self.poll_when_woken(pin!(ex.run_until(main)), || false, check).ok().flatten();
+        let output = self.poll_when_woken(pin!(ex.run_until(main)), || false, check);
         check();
         output
     }
@@ -157,26 +136,23 @@ impl VirtualTime {
     /// Drives an executor until `is_done`, which is asked between its turns. After each turn that leaves work behind the
     /// host is busy for as long as `host_takes` says.
     ///
-    /// # Errors
+    /// # Panics
     ///
     /// If it would hang.
-    pub fn drive(
-        &self,
-        ex: &Executor,
-        is_done: impl Fn() -> bool,
-        mut host_takes: impl FnMut() -> Duration,
-    ) -> Result<(), Hangs> {
-        let run = pin!(ex.run_until(pending::<()>()));
-        self.poll_when_woken(run, is_done, || self.pass(host_takes())).map(drop)
+    pub fn drive(&self, ex: &Executor, is_done: impl Fn() -> bool, mut host_takes: impl FnMut() -> Duration) {
+        let run = pin!(ex.run_until(pending()));
+        let _never: Option<()> = self.poll_when_woken(run, &is_done, || self.pass(host_takes()));
+        assert!(is_done(), "{HANGS}");
     }
 
-    /// `left_work` is called after each poll in which the run was woken. None if `is_done` ended it.
+    /// `left_work` is called after each poll in which the run was woken. None if `is_done` ended it,
+    /// or if it would hang.
     fn poll_when_woken<F: Future>(
         &self,
         mut run: Pin<&mut F>,
         is_done: impl Fn() -> bool,
         mut left_work: impl FnMut(),
-    ) -> Result<Option<F::Output>, Hangs> {
+    ) -> Option<F::Output> {
         let (wakes, waker) = CountingWaker::new();
         let mut seen = None;
         while !is_done() {
@@ -186,61 +162,26 @@ impl VirtualTime {
                 continue;
             }
             if let Poll::Ready(output) = run.as_mut().poll(&mut Context::from_waker(&waker)) {
-                return Ok(Some(output));
+                return Some(output);
             }
             if wakes.count() != now {
                 left_work();
             }
         }
-        Ok(None)
+        None
     }
 
-    /// All alarms of the first time go off.
-    fn wait_for_alarm(&self) -> Result<(), Hangs> {
+    /// All alarms of the first time go off. None if there is none.
+    fn wait_for_alarm(&self) -> Option<()> {
         let first = self.alarms.borrow().keys().next().map(|&(due, _)| due);
-        let due = first.ok_or(Hangs)?;
+        let due = first?;
         while self.go_off(due) {}
-        Ok(())
+        Some(())
     }
 }
 
 impl fmt::Debug for VirtualTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VirtualTime").field("now", &self.now()).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: Duration = Duration::from_millis(1);
-
-    /// An alarm at 1 ms, while 2 ms pass: when it went off.
-    fn alarm_while(pass: fn(&VirtualTime, Duration)) -> Duration {
-        let (time, rang) = (VirtualTime::new(), Rc::new(Cell::new(Duration::ZERO)));
-        let (then, noted) = (time.clone(), Rc::clone(&rang));
-        time.at(MS, move || noted.set(then.now()));
-        pass(&time, 2 * MS);
-        assert_eq!(time.now(), 2 * MS);
-        rang.get()
-    }
-
-    #[test]
-    fn alarms_go_off_at_their_time_or_after_the_work() {
-        assert_eq!((alarm_while(VirtualTime::pass), alarm_while(VirtualTime::work)), (MS, 2 * MS));
-    }
-
-    #[test]
-    fn the_clock_moves_to_the_next_alarm_when_all_sleep() {
-        let time = VirtualTime::new();
-        let ex = time.executor();
-        time.run(&ex, async {
-            time.sleep(MS).await;
-            time.work(MS);
-            time.sleep_until(3 * MS).await;
-        });
-        assert_eq!(time.now(), 3 * MS);
-        assert!(time.drive(&ex, || false, || Duration::ZERO).is_err(), "it would hang");
     }
 }

@@ -6,17 +6,15 @@
 #![allow(clippy::print_stdout, reason = "the figures of RELIABILITY.md, shown by `--nocapture`")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use clockworker::Executor;
 use clockworker_testing::effort::{each_seed, seed};
 use clockworker_testing::host::Host;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
-use clockworker_testing::programs::{Audit, Outcome, round, run};
-use clockworker_testing::pulse::Pulse;
-use clockworker_testing::quiet;
-use clockworker_testing::watchdog::{PATIENCE, watch};
+use clockworker_testing::panics;
+use clockworker_testing::programs::{Audit, round, run};
+use clockworker_testing::watchdog::{Pulse, watch};
 
 #[global_allocator]
 static ALLOCATOR: Counting = COUNTING;
@@ -26,7 +24,7 @@ const WARM_UP: u64 = 300;
 
 #[test]
 fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
-    quiet::install();
+    panics::install();
     play_all(|case| (1..=WARM_UP).for_each(case));
     let left_by_hosts = left_by_hosts();
     let before = Allocated::now();
@@ -41,25 +39,22 @@ fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
 /// What a thread that has used all hosts leaves behind, without any of the executor's tasks: 24 bytes of monoio 0.2.4.
 fn left_by_hosts() -> Allocated {
     let before = Allocated::now();
-    let nothing = || Host::ALL.iter().for_each(|host| host.run(&Executor::new(), async {}).unwrap());
+    let nothing = || Host::ALL.iter().for_each(|host| host.run(&Executor::new(), async {}));
     thread::spawn(nothing).join().unwrap();
     Allocated::now() - before
 }
 
 /// Plays rounds on another thread, watched. That thread is gone when it returns, and what it allocated.
 fn play_all(rounds: fn(&mut dyn FnMut(u64))) -> Total {
-    let at = Arc::new(AtomicU64::new(0));
-    let shown = Arc::clone(&at);
     let play = move |pulse: &Arc<Pulse>| {
         let mut total = Total::default();
         rounds(&mut |seed| {
-            shown.store(seed, Ordering::Relaxed);
             total.play(seed);
             pulse.beat(1);
         });
         total
     };
-    watch(PATIENCE, play, |_| format!("the round of seed {at:?}"))
+    watch(play, |rounds| format!("after {rounds} rounds, of seeds from 1 on"))
 }
 
 #[derive(Default)]
@@ -72,11 +67,11 @@ struct Total {
 impl Total {
     fn play(&mut self, seed: u64) {
         let (program, host, threads) = round(seed);
-        let play = || -> Outcome { run(&program, host, threads).unwrap_or_else(|error| panic!("{error:#}")) };
+        let play = || run(&program, host, threads);
         let outcome = play();
         let audit = outcome.audit(threads);
         assert!(audit.is_clean(), "{audit:?}");
-        assert_eq!(quiet::unmeant(), 0, "panics that are not meant");
+        assert_eq!(panics::unmeant(), 0, "panics that are not meant");
         if threads == 0 {
             assert!(play() == outcome, "played again it differs");
             self.repeated += 1;

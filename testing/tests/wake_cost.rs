@@ -19,8 +19,7 @@ use clockworker::{AbortHandle, Executor, JoinHandle, yield_now};
 use clockworker_testing::driving::{CountingWaker, settle_with};
 use clockworker_testing::effort::pick;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
-use clockworker_testing::pulse::Pulse;
-use clockworker_testing::watchdog::{PATIENCE, watch};
+use clockworker_testing::watchdog::{Pulse, watch};
 
 #[global_allocator]
 static ALLOCATOR: Counting = COUNTING;
@@ -31,8 +30,8 @@ const THREADS: usize = 8;
 fn wakes_allocate_nothing_and_neither_wait_for_tasks_nor_run_them() {
     let stuck = |rounds| format!("a wake does not return: {rounds} rounds were done");
     let rounds = pick(10, 2_500);
-    let wakes = watch(PATIENCE, move |pulse| while_not_driven(rounds, pulse), stuck);
-    watch(PATIENCE, move |pulse| while_polled(10 * rounds, pulse), stuck);
+    let wakes = watch(move |pulse| while_not_driven(rounds, pulse), stuck);
+    watch(move |pulse| while_polled(10 * rounds, pulse), stuck);
     println!("{wakes} wakes while the executor is not driven, {} rounds while it polls", 10 * rounds);
 }
 

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
-use std::panic::Location;
 
 use clockworker::observe::{Event, EventKind, PollOutcome, ReadyReason, TaskRef, Timeline};
 use dial9_trace_format::InternedString;
@@ -14,7 +13,6 @@ use dial9_trace_format::schema::FieldDef;
 use dial9_trace_format::types::FieldType;
 use dial9_trace_format::types::FieldValue::{self, Bool, PooledString, StringMap, Varint};
 
-use crate::ready::Ready;
 use crate::spans::nanos;
 
 /// dial9 has no other word for a worker that is not known: another thread, or the host.
@@ -24,14 +22,13 @@ const MOST_WORKERS: u32 = 253;
 /// Where a task was spawned that is older than the timeline.
 const BEFORE: &str = "(before the timeline)";
 
-/// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools. Takes some 15 bytes an
-/// event.
+/// Writes the timeline as a trace of [dial9](https://github.com/dial9-rs/dial9), for its viewer and its tools: some 15 bytes an event.
 ///
 /// dial9 shows workers of tokio, so each queue is a worker here, whose number is its index, in a runtime of the queue's name. A worker is
 /// awake while its queue has a slice, and has as many tasks in its local queue as the queue has ready tasks, up to 255. A task's
 /// first wake is its spawn; one that yields wakes itself at the end of its poll. Which task woke another is not known, nor how much of a
 /// slice the thread was off its CPU: all of it counts as CPU time. Times are since the executor was made. Turns of the executor, why
-/// slices ended, groups and lags have no place in it: [`write_perfetto`](crate::write_perfetto) has more.
+/// slices ended and groups have no place in it: [`write_perfetto`](crate::write_perfetto) has more.
 ///
 /// # Errors
 ///
@@ -41,10 +38,8 @@ pub fn write_dial9(timeline: &Timeline, writer: impl Write) -> io::Result<()> {
         encoder: Encoder::new_to(BufWriter::new(writer))?,
         schemas: HashMap::new(),
         tasks: HashMap::new(),
-        numbered: 0,
-        ready: Ready::default(),
+        workers: HashMap::new(),
         slice: None,
-        busy: HashMap::new(),
         poll: None,
     };
     let runtime = |name: &str, index: u32| (format!("runtime.{name}").into(), index.to_string().into());
@@ -63,50 +58,60 @@ struct Trace<W: Write> {
     schemas: HashMap<&'static str, Schema>,
     /// The number of each task, and where it was spawned.
     tasks: HashMap<TaskRef, (u64, InternedString)>,
-    /// How many tasks there were.
-    numbered: u64,
-    ready: Ready,
+    workers: HashMap<u32, Worker>,
     /// The queue that has the slice, and since when.
     slice: Option<(u32, u64)>,
-    /// The slices of each queue, in nanoseconds.
-    busy: HashMap<u32, u64>,
     /// The poll under way: its task, when it ends, and how.
     poll: Option<(TaskRef, u64, PollOutcome)>,
+}
+
+/// What is known of a queue.
+#[derive(Default)]
+struct Worker {
+    /// Its ready tasks, the one that is polled not among them.
+    ready: u32,
+    /// Its slices, in nanoseconds.
+    busy: u64,
 }
 
 impl<W: Write> Trace<W> {
     fn add(&mut self, event: &Event) -> io::Result<()> {
         let now = nanos(event.at);
         self.end_poll(now)?;
-        self.ready.next(event);
         match event.kind {
-            EventKind::Spawned { task, location, .. } => self.spawn(now, task, location),
-            EventKind::Ready { task, reason } => {
-                let by = if reason == ReadyReason::Remote { NO_WORKER } else { self.worker() };
-                let woken = self.task(task)?.0;
-                self.wake(now, (0, woken), by)
+            EventKind::Spawned { task, location, .. } => {
+                let (number, place) = self.task(task, &location.to_string())?;
+                let place = PooledString(place);
+                let fields =
+                    [("task_id", Varint(number)), ("spawn_loc", place), ("instrumented", Bool(true))];
+                self.write("TaskSpawnEvent", now, fields)?;
+                self.wake(now, task, (0, number), self.running())
             }
-            EventKind::SliceBegan { queue, .. } => {
+            EventKind::Ready { task, reason } => {
+                let by = if reason == ReadyReason::Remote { NO_WORKER } else { self.running() };
+                let woken = self.task(task, BEFORE)?.0;
+                self.wake(now, task, (0, woken), by)
+            }
+            EventKind::SliceBegan { queue, ready } => {
                 self.slice = Some((queue, now));
+                self.worker(queue).ready = ready;
                 let [worker, ready, busy, thread] = self.slice_fields(queue);
                 let unknown = ("sched_wait_ns", FieldValue::None);
                 self.write("WorkerUnparkEvent", now, [worker, ready, busy, unknown, thread])
             }
             EventKind::SliceEnded { queue, .. } => {
                 let since = self.slice.take().map_or(now, |(_, since)| since);
-                *self.busy.entry(queue).or_default() += now.saturating_sub(since);
+                self.worker(queue).busy += now.saturating_sub(since);
                 let fields = self.slice_fields(queue);
                 self.write("WorkerParkEvent", now, fields)
             }
             EventKind::Polled { task, took, outcome, .. } => {
                 self.poll = Some((task, now + nanos(took), outcome));
-                let (number, place) = self.task(task)?;
-                let fields = [
-                    ("worker_id", Varint(task.queue.into())),
-                    ("local_queue", self.ready_in(task.queue)),
-                    ("task_id", Varint(number)),
-                    ("spawn_loc", PooledString(place)),
-                ];
+                let worker = self.worker(task.queue);
+                worker.ready = worker.ready.saturating_sub(1);
+                let [worker, ready, ..] = self.slice_fields(task.queue);
+                let (number, place) = self.task(task, BEFORE)?;
+                let fields = [worker, ready, ("task_id", Varint(number)), ("spawn_loc", PooledString(place))];
                 self.write("PollStartEvent", now, fields)
             }
             _ => Ok(()),
@@ -130,16 +135,8 @@ impl<W: Write> Trace<W> {
         self.encoder.write_event(schema, at, &fields.map(|(_, value)| value))
     }
 
-    fn spawn(&mut self, at: u64, task: TaskRef, location: &Location<'_>) -> io::Result<()> {
-        let place = self.encoder.intern_string(&location.to_string())?;
-        let number = self.number(task, place);
-        let fields =
-            [("task_id", Varint(number)), ("spawn_loc", PooledString(place)), ("instrumented", Bool(true))];
-        self.write("TaskSpawnEvent", at, fields)?;
-        self.wake(at, (0, number), self.worker())
-    }
-
-    fn wake(&mut self, at: u64, (waker, woken): (u64, u64), worker: u64) -> io::Result<()> {
+    fn wake(&mut self, at: u64, task: TaskRef, (waker, woken): (u64, u64), worker: u64) -> io::Result<()> {
+        self.worker(task.queue).ready += 1;
         let fields = [
             ("waker_task_id", Varint(waker)),
             ("woken_task_id", Varint(woken)),
@@ -148,11 +145,11 @@ impl<W: Write> Trace<W> {
         self.write("WakeEventEvent", at, fields)
     }
 
-    fn slice_fields(&self, queue: u32) -> [(&'static str, FieldValue); 4] {
-        let busy = self.busy.get(&queue).copied().unwrap_or(0);
+    fn slice_fields(&mut self, queue: u32) -> [(&'static str, FieldValue); 4] {
+        let Worker { ready, busy } = *self.worker(queue);
         [
             ("worker_id", Varint(queue.into())),
-            ("local_queue", self.ready_in(queue)),
+            ("local_queue", Varint(ready.min(255).into())),
             ("cpu_time_ns", Varint(busy)),
             ("tid", Varint(queue.saturating_add(1).into())),
         ]
@@ -163,43 +160,31 @@ impl<W: Write> Trace<W> {
         let Some((task, at, outcome)) = self.poll.take_if(|poll| poll.1 <= now) else {
             return Ok(());
         };
-        let number = self.task(task)?.0;
+        let number = self.task(task, BEFORE)?.0;
         self.write("PollEndEvent", at, [("worker_id", Varint(task.queue.into()))])?;
         match outcome {
-            PollOutcome::Yielded => self.wake(at, (number, number), worker(task.queue)),
-            PollOutcome::Finished => {
-                self.tasks.remove(&task);
-                self.write("TaskTerminateEvent", at, [("task_id", Varint(number))])
-            }
+            PollOutcome::Yielded => self.wake(at, task, (number, number), number_of(task.queue)),
+            PollOutcome::Finished => self.write("TaskTerminateEvent", at, [("task_id", Varint(number))]),
             _ => Ok(()),
         }
     }
 
-    /// The worker that wakes others now.
-    fn worker(&self) -> u64 {
-        self.slice.map_or(NO_WORKER, |(queue, _)| worker(queue))
+    /// The number of the worker that has the thread.
+    fn running(&self) -> u64 {
+        self.slice.map_or(NO_WORKER, |(queue, _)| number_of(queue))
     }
 
-    fn ready_in(&self, queue: u32) -> FieldValue {
-        Varint(self.ready.count(queue).min(255).into())
+    fn worker(&mut self, queue: u32) -> &mut Worker {
+        self.workers.entry(queue).or_default()
     }
 
-    /// The number of a task, and where it was spawned.
-    fn task(&mut self, task: TaskRef) -> io::Result<(u64, InternedString)> {
-        if let Some(&known) = self.tasks.get(&task) {
-            return Ok(known);
-        }
-        let before = self.encoder.intern_string(BEFORE)?;
-        Ok((self.number(task, before), before))
-    }
-
-    fn number(&mut self, task: TaskRef, place: InternedString) -> u64 {
-        self.numbered += 1;
-        self.tasks.insert(task, (self.numbered, place));
-        self.numbered
+    /// The number of a task, and where it was spawned: there, unless that is known.
+    fn task(&mut self, task: TaskRef, place: &str) -> io::Result<(u64, InternedString)> {
+        let (next, place) = (self.tasks.len() as u64 + 1, self.encoder.intern_string(place)?);
+        Ok(*self.tasks.entry(task).or_insert((next, place)))
     }
 }
 
-fn worker(queue: u32) -> u64 {
+fn number_of(queue: u32) -> u64 {
     if queue < MOST_WORKERS { queue.into() } else { NO_WORKER }
 }

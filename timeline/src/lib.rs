@@ -11,9 +11,8 @@
 //! let timeline = ex.timeline();
 //! let mut trace = Vec::new();
 //! clockworker_timeline::write_perfetto(&timeline, &mut trace)?; // or a file
-//! let summary = clockworker_timeline::Summary::of(&timeline);
-//! assert_eq!(summary.queues[0].polls, 1);
-//! println!("{summary}");
+//! println!("{}", clockworker_timeline::summary(&timeline));
+//! assert_eq!(clockworker_timeline::Workload::of(&timeline).measured().len(), 1);
 //! # Ok(())
 //! # }
 //! ```
@@ -22,10 +21,7 @@
 
 #[cfg(feature = "dial9")]
 mod dial9;
-mod html;
-mod lags;
 mod perfetto;
-mod ready;
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 #[allow(unsafe_code, reason = "a file is mapped")]
 mod samply_markers;
@@ -35,9 +31,8 @@ mod workload;
 
 #[cfg(feature = "dial9")]
 pub use dial9::write_dial9;
-pub use html::write_html;
-pub use perfetto::write_perfetto;
+pub use perfetto::{write_html, write_perfetto};
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 pub use samply_markers::SamplyMarkers;
-pub use summary::{Longest, QueueSummary, Summary};
+pub use summary::summary;
 pub use workload::Workload;

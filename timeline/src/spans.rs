@@ -1,4 +1,4 @@
-//! [`Spans`]: a timeline read once: who had the thread, and who waited for it, from when to when.
+//! [`Spans`]: who had the thread, and who waited for it, from when to when; and how many tasks were ready.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
@@ -9,14 +9,18 @@ use clockworker::observe::{Event, EventKind, PollOutcome, SliceEndReason, TaskRe
 /// What a timeline has from when to when. What it has the end of only is left out; what it has the beginning of only goes up to its end.
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
-    /// By index: queues that had the thread, or a task that waited.
+    /// By index.
     pub(crate) queues: BTreeMap<u32, QueueSpans>,
-    /// Turns of the executor.
-    pub(crate) turns: Vec<(Duration, Duration)>,
-    /// What the host had between them, and whether nothing was left to do.
-    pub(crate) visits: Vec<(Duration, Duration, bool)>,
-    pub(crate) began: Duration,
+    /// Turns of the executor, and what the host had between them: `turn`, `visit`, or `idle` where nothing was left to do.
+    pub(crate) turns: Vec<(&'static str, Duration, Duration)>,
     pub(crate) ended: Duration,
+    ready_since: HashMap<TaskRef, Duration>,
+    locations: HashMap<TaskRef, &'static Location<'static>>,
+    /// The queue of the slice under way, and since when.
+    slice: Option<(u32, Duration)>,
+    turn: Option<(&'static str, Duration)>,
+    /// A task that is ready again once its poll is over, and when that is.
+    yielding: Option<(TaskRef, Duration)>,
 }
 
 /// What a queue had, each kind in the order in which it ended.
@@ -29,6 +33,23 @@ pub(crate) struct QueueSpans {
     pub(crate) slices: Vec<Slice>,
     pub(crate) polls: Vec<Poll>,
     pub(crate) waits: Vec<Span>,
+    /// How many tasks were ready from when on, the one that was being polled not among them.
+    pub(crate) ready: Vec<(Duration, u32)>,
+}
+
+impl QueueSpans {
+    /// So many tasks are ready from `at` on, which is not before the last time.
+    fn set_ready(&mut self, at: Duration, tasks: u32) {
+        self.ready.pop_if(|last| last.0 == at);
+        if self.ready.last().is_none_or(|last| last.1 != tasks) {
+            self.ready.push((at, tasks));
+        }
+    }
+
+    fn add_ready(&mut self, at: Duration, tasks: i32) {
+        let before = self.ready.last().map_or(0, |last| last.1);
+        self.set_ready(at, before.saturating_add_signed(tasks));
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +58,6 @@ pub(crate) struct Slice {
     pub(crate) to: Duration,
     /// None if it was not over at the end of the timeline.
     pub(crate) ended: Option<SliceEndReason>,
-}
-
-impl Slice {
-    pub(crate) fn reason(&self) -> String {
-        self.ended.map_or_else(|| "after the timeline".into(), |reason| format!("{reason:?}"))
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,81 +85,79 @@ impl Span {
 
 impl Spans {
     pub(crate) fn of(timeline: &Timeline) -> Self {
-        let began = timeline.events.first().map_or(Duration::ZERO, |event| event.at);
-        let mut reader = Reader {
-            timeline,
-            spans: Spans { began, ended: began, ..Spans::default() },
-            ready_since: HashMap::new(),
-            locations: HashMap::new(),
-            slice: None,
-            turn: None,
-            visit: None,
-        };
-        timeline.events.iter().for_each(|event| reader.read(event));
-        reader.end()
+        let mut spans = Self::default();
+        for queue in &timeline.queues {
+            let known = spans.queue(queue.index);
+            known.name.clone_from(&queue.name);
+            known.share = Some(queue.share);
+        }
+        timeline.events.iter().for_each(|event| spans.read(event));
+        spans.end();
+        spans
     }
-}
 
-/// A timeline as far as it was read, and what is under way.
-struct Reader<'a> {
-    timeline: &'a Timeline,
-    spans: Spans,
-    ready_since: HashMap<TaskRef, Duration>,
-    locations: HashMap<TaskRef, &'static Location<'static>>,
-    slice: Option<(u32, Duration)>,
-    turn: Option<Duration>,
-    visit: Option<(Duration, bool)>,
-}
-
-impl Reader<'_> {
     fn read(&mut self, event: &Event) {
         let at = event.at;
-        self.spans.ended = self.spans.ended.max(at);
+        self.ended = self.ended.max(at);
+        self.end_poll(at);
         match event.kind {
             EventKind::Spawned { task, location, .. } => {
                 self.locations.insert(task, location);
-                self.ready_since.insert(task, at);
+                self.make_ready(task, at);
             }
-            // If the task is ready already, it was polled meanwhile, and that is cut off.
-            EventKind::Ready { task, .. } => drop(self.ready_since.insert(task, at)),
+            EventKind::Ready { task, .. } => self.make_ready(task, at),
             EventKind::Polled { task, took, measured_with, outcome } => {
                 self.add_wait(task, at);
+                self.queue(task.queue).add_ready(at, -1);
                 if outcome == PollOutcome::Yielded {
-                    self.ready_since.insert(task, at + took);
+                    self.yielding = Some((task, at + took));
                 }
-                self.spans.ended = self.spans.ended.max(at + took);
+                self.ended = self.ended.max(at + took);
                 let span = self.span(task, at, at + took);
                 self.queue(task.queue).polls.push(Poll { span, measured_with, outcome });
             }
-            EventKind::SliceBegan { queue, .. } => self.slice = Some((queue, at)),
-            EventKind::SliceEnded { queue, reason } => self.end_slice(queue, at, Some(reason)),
-            EventKind::TurnBegan => {
-                let visit = self.visit.take().map(|(from, idle)| (from, at, idle));
-                self.spans.visits.extend(visit);
-                self.turn = Some(at);
+            EventKind::SliceBegan { queue, ready } => {
+                self.slice = Some((queue, at));
+                // So tasks count that were ready before the timeline began, and aborted ones no longer.
+                self.queue(queue).set_ready(at, ready);
             }
-            EventKind::TurnEnded { idle } => {
-                self.spans.turns.extend(self.turn.take().map(|from| (from, at)));
-                self.visit = Some((at, idle));
-            }
+            EventKind::SliceEnded { reason, .. } => self.end_slice(at, Some(reason)),
+            EventKind::TurnBegan => self.end_turn(at, "turn"),
+            EventKind::TurnEnded { idle } => self.end_turn(at, if idle { "idle" } else { "visit" }),
             _ => {}
         }
     }
 
-    fn end(mut self) -> Spans {
-        let ended = self.spans.ended;
-        if let Some((queue, _)) = self.slice {
-            self.end_slice(queue, ended, None);
+    /// Ends the poll under way if it was over by then.
+    fn end_poll(&mut self, now: Duration) {
+        if let Some((task, at)) = self.yielding.take_if(|yielding| yielding.1 <= now) {
+            self.make_ready(task, at);
         }
+    }
+
+    /// If the task is ready already, it was polled meanwhile, and that is cut off.
+    fn make_ready(&mut self, task: TaskRef, at: Duration) {
+        self.ready_since.insert(task, at);
+        self.queue(task.queue).add_ready(at, 1);
+    }
+
+    fn end(&mut self) {
+        let ended = self.ended;
+        self.end_poll(ended);
+        self.end_slice(ended, None);
         let mut waiting: Vec<_> = self.ready_since.iter().map(|(&task, &from)| (from, task)).collect();
         waiting.sort();
         waiting.into_iter().for_each(|(from, task)| self.add_wait(task, ended.max(from)));
-        self.spans.turns.extend(self.turn.map(|from| (from, ended)));
-        self.spans
+        self.turns.extend(self.turn.filter(|turn| turn.0 == "turn").map(|(name, from)| (name, from, ended)));
     }
 
-    fn end_slice(&mut self, queue: u32, to: Duration, ended: Option<SliceEndReason>) {
-        if let Some((_, from)) = self.slice.take_if(|(began, _)| *began == queue) {
+    /// Ends the turn or visit under way, and begins the next.
+    fn end_turn(&mut self, at: Duration, next: &'static str) {
+        self.turns.extend(self.turn.replace((next, at)).map(|(name, from)| (name, from, at)));
+    }
+
+    fn end_slice(&mut self, to: Duration, ended: Option<SliceEndReason>) {
+        if let Some((queue, from)) = self.slice.take() {
             self.queue(queue).slices.push(Slice { from, to, ended });
         }
     }
@@ -161,16 +174,9 @@ impl Reader<'_> {
     }
 
     fn queue(&mut self, index: u32) -> &mut QueueSpans {
-        self.spans.queues.entry(index).or_insert_with(|| {
-            let known = self.timeline.queues.iter().find(|queue| queue.index == index);
-            let name = queue_name(self.timeline, index);
-            QueueSpans { name, share: known.map(|queue| queue.share), ..QueueSpans::default() }
-        })
+        let gone = || QueueSpans { name: format!("gone ({index})"), ..QueueSpans::default() };
+        self.queues.entry(index).or_insert_with(gone)
     }
-}
-
-pub(crate) fn queue_name(timeline: &Timeline, index: u32) -> String {
-    timeline.queue_name(index).map_or_else(|| format!("gone ({index})"), str::to_owned)
 }
 
 pub(crate) fn place_name(location: &Location<'_>) -> String {

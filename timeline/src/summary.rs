@@ -1,152 +1,53 @@
-//! [`Summary`]: who held the thread, and who waited for it.
+//! Who held the thread, and who waited for it, as text.
 
 use std::cmp::Reverse;
-use std::fmt;
-use std::panic::Location;
 use std::time::Duration;
 
-use clockworker::observe::{Histogram, TaskRef, Timeline};
+use clockworker::observe::{Histogram, Timeline};
 
 use crate::spans::{QueueSpans, Span, Spans, place_name};
 
-/// The longest polls and waits that are kept.
+/// So many of the longest polls and waits are named.
 const LONGEST: usize = 5;
 
-/// Who held the thread, and who waited for it. [`Display`](fmt::Display) draws it as text.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Summary {
-    /// From the first event to the last.
-    pub time: Duration,
-    /// The queues that had a poll or a wait, in the order of their indices.
-    pub queues: Vec<QueueSummary>,
-    /// The longest polls, longest first.
-    pub longest_polls: Vec<Longest>,
-    /// The longest waits, longest first; those that were not over too.
-    pub longest_waits: Vec<Longest>,
-    /// Whether there was more before, for which the timeline had no room.
-    pub is_cut: bool,
-}
+/// Who held the thread, and who waited for it: polls, busy time and waits of each queue, and the longest polls and waits, those among
+/// them that were not over.
+pub fn summary(timeline: &Timeline) -> String {
+    let spans = Spans::of(timeline);
+    let began = timeline.events.first().map_or(Duration::ZERO, |event| event.at);
+    let cut = if timeline.is_cut { ", cut at its beginning" } else { "" };
+    let mut text = format!("{:?}{cut}\n", spans.ended.saturating_sub(began));
 
-/// What a queue did in the time.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct QueueSummary {
-    /// Its name; its index, if it is gone.
-    pub name: String,
-    /// Its share, if it is still there.
-    pub share: Option<u32>,
-    /// Polls.
-    pub polls: u64,
-    /// Of these, the ones that were not measured by themselves.
-    pub shared_out: u64,
-    /// What its polls took.
-    pub busy: Duration,
-    /// How long its tasks waited.
-    pub waits: Histogram,
-}
-
-/// A poll that took long, or a long wait of a ready task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Longest {
-    /// When it began.
-    pub at: Duration,
-    /// How long it was.
-    pub took: Duration,
-    /// Of which task.
-    pub task: TaskRef,
-    /// The name of its queue.
-    pub queue: String,
-    /// Where that was spawned, if the timeline has it.
-    pub location: Option<&'static Location<'static>>,
-}
-
-impl Summary {
-    /// Sums a timeline up.
-    pub fn of(timeline: &Timeline) -> Self {
-        let spans = Spans::of(timeline);
-        let queues = spans.queues.values();
-        let polls = queues.clone().map(|queue| (queue, queue.polls.iter().map(|poll| poll.span)));
-        let waits = queues.clone().map(|queue| (queue, queue.waits.iter().copied()));
-        Self {
-            time: spans.ended.saturating_sub(spans.began),
-            longest_polls: longest(polls),
-            longest_waits: longest(waits),
-            queues: queues.filter_map(QueueSummary::of).collect(),
-            is_cut: timeline.is_cut,
+    let has_any = |queue: &&QueueSpans| !queue.polls.is_empty() || !queue.waits.is_empty();
+    let queues: Vec<&QueueSpans> = spans.queues.values().filter(has_any).collect();
+    let width = queues.iter().map(|queue| queue.name.chars().count()).max().unwrap_or(0).max(5);
+    text += &format!("{:width$} share     polls       busy   wait p50        p99    longest\n", "queue");
+    for QueueSpans { name, share, polls, waits, .. } in &queues {
+        let share = share.map_or("–".into(), |share| share.to_string());
+        let busy: Duration = polls.iter().map(|poll| poll.span.length()).sum();
+        text += &format!("{name:width$} {share:>5} {:>9} {busy:>10.1?}", polls.len());
+        let mut lengths = Histogram::default();
+        waits.iter().for_each(|wait| lengths.record(wait.length()));
+        for part in [0.5, 0.99, 1.0] {
+            let wait = lengths.quantile(part).map_or("–".into(), |wait| format!("{wait:.1?}"));
+            text += &format!(" {wait:>10}");
         }
+        text.push('\n');
     }
-}
 
-impl QueueSummary {
-    fn of(queue: &QueueSpans) -> Option<Self> {
-        let mut waits = Histogram::default();
-        queue.waits.iter().for_each(|wait| waits.record(wait.length()));
-        let has_any = !queue.polls.is_empty() || !queue.waits.is_empty();
-        has_any.then(|| Self {
-            name: queue.name.clone(),
-            share: queue.share,
-            polls: queue.polls.len() as u64,
-            shared_out: queue.polls.iter().filter(|poll| poll.measured_with > 1).count() as u64,
-            busy: queue.polls.iter().map(|poll| poll.span.length()).sum(),
-            waits,
-        })
-    }
+    let polls = queues.iter().flat_map(|queue| queue.polls.iter().map(|poll| (&*queue.name, poll.span)));
+    let waits = queues.iter().flat_map(|queue| queue.waits.iter().map(|wait| (&*queue.name, *wait)));
+    text + &longest("held the thread for", polls) + &longest("waited for         ", waits)
 }
 
 /// The longest, longest first; of equal ones the first.
-fn longest<'a, S>(queues: impl Iterator<Item = (&'a QueueSpans, S)>) -> Vec<Longest>
-where
-    S: Iterator<Item = Span>,
-{
-    let mut spans: Vec<(Span, &str)> =
-        queues.flat_map(|(queue, spans)| spans.map(|span| (span, &*queue.name))).collect();
-    spans.sort_by_key(|(span, _)| (Reverse(span.length()), span.from));
-    let longest = spans.into_iter().take(LONGEST).map(|(span, queue)| {
-        let Span { task, from, location, .. } = span;
-        Longest { at: from, took: span.length(), task, queue: queue.to_owned(), location }
+fn longest<'a>(what: &str, spans: impl Iterator<Item = (&'a str, Span)>) -> String {
+    let mut spans: Vec<(&str, Span)> = spans.collect();
+    spans.sort_by_key(|(_, span)| (Reverse(span.length()), span.from));
+    let lines = spans.iter().take(LONGEST).map(|(queue, span)| {
+        let (took, at, slot) = (span.length(), span.from, span.task.slot);
+        let place = span.location.map_or("before".into(), |at| format!("at {}", place_name(at)));
+        format!("{what} {took:>10.1?} from {at:>10.1?} on: task {slot} of {queue}, spawned {place}\n")
     });
-    longest.collect()
-}
-
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cut = if self.is_cut { ", cut at its beginning" } else { "" };
-        writeln!(f, "{:?}{cut}", self.time)?;
-        let width = self.queues.iter().map(|queue| queue.name.chars().count()).max().unwrap_or(0).max(5);
-        writeln!(
-            f,
-            "{:width$} {:>5} {:>9} {:>10} {:>10} {:>10} {:>10}",
-            "queue", "share", "polls", "busy", "wait p50", "p99", "longest"
-        )?;
-        for queue in &self.queues {
-            let share = queue.share.map_or("–".into(), |share| share.to_string());
-            let wait = |part| queue.waits.quantile(part).map_or("–".into(), brief);
-            let (p50, p99, longest) = (wait(0.5), wait(0.99), wait(1.0));
-            let (name, polls, busy) = (&queue.name, queue.polls, brief(queue.busy));
-            writeln!(f, "{name:width$} {share:>5} {polls:>9} {busy:>10} {p50:>10} {p99:>10} {longest:>10}")?;
-        }
-        self.longest_polls.iter().try_for_each(|poll| writeln!(f, "held the thread for {poll}"))?;
-        self.longest_waits.iter().try_for_each(|wait| writeln!(f, "waited for          {wait}"))
-    }
-}
-
-impl fmt::Display for Longest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (took, at) = (brief(self.took), brief(self.at));
-        let place = self.location.map_or("before".into(), |at| format!("at {}", place_name(at)));
-        write!(f, "{took:>10} from {at:>10} on: task {} of {}, spawned {place}", self.task.slot, self.queue)
-    }
-}
-
-/// Three digits or so.
-fn brief(time: Duration) -> String {
-    let ns = time.as_nanos() as f64;
-    match time.as_nanos() {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} µs", ns / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", ns / 1e6),
-        _ => format!("{:.1} s", ns / 1e9),
-    }
+    lines.collect()
 }

@@ -21,24 +21,6 @@ use crate::spans::nanos;
 /// would have come later or earlier under another policy, and does not here: replay what comes from outside. Polls are as exact as the
 /// timeline: [`Observation::every_poll`](clockworker::observe::Observation::every_poll) has each measured by itself. The replay of the same
 /// policy beside what was measured says how much of the rest is lost; `examples/replay.rs` shows both.
-///
-/// ```
-/// use clockworker::{Executor, observe::Observation};
-/// use clockworker_schedulers::simulate::{Boxed, Outcome, Classes};
-/// use clockworker_schedulers::Qlas;
-/// use clockworker_timeline::Workload;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let ex = Executor::new();
-/// ex.observe(Observation::new().timeline(1 << 20).every_poll())?;
-/// ex.block_on(async { clockworker::spawn_local(async {}).await })?;
-/// let workload = Workload::of(&ex.timeline());
-/// let mut waits = Vec::new();
-/// workload.replay(|_queue| Boxed::new(Qlas::new()), |done| waits.push(done.wait_ns()))?;
-/// assert_eq!(waits.len(), workload.measured().len());
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     queues: Vec<TimelineQueue>,
@@ -99,81 +81,58 @@ impl Workload {
     ///
     /// Those of the writer.
     pub fn write_csv(&self, writer: impl Write) -> io::Result<()> {
+        let queues = self.queues.iter().map(|TimelineQueue { name, share, request, .. }| {
+            format!("{name}:{share}:{}ns", nanos(*request).max(1))
+        });
+        let host = |pause: &Pause| format!("{},{},(host),,,", pause.from_ns, pause.length_ns());
+        let pauses = self.pauses.iter().map(|pause| (pause.from_ns, host(pause)));
+        let jobs = self.measured.iter().map(|done| (done.job.at_ns, self.job_line(done)));
+        let mut lines: Vec<(u64, String)> = pauses.chain(jobs).collect();
+        lines.sort_by_key(|(at_ns, _)| *at_ns);
         let mut out = BufWriter::new(writer);
-        let queues = self
-            .queues
-            .iter()
-            .map(|queue| format!("{}:{}:{}ns", queue.name, queue.share, nanos(queue.request).max(1)));
-        writeln!(
-            out,
-            "# clockworker-simulate --queues '{}' --trace …",
-            queues.collect::<Vec<_>>().join(",")
-        )?;
+        let queues = queues.collect::<Vec<_>>().join(",");
+        writeln!(out, "# clockworker-simulate --queues '{queues}' --trace …")?;
         writeln!(out, "arrival,service,queue,group,polls,response")?;
-        let mut pauses = self.pauses.iter().peekable();
-        for done in &self.measured {
-            while let Some(pause) = pauses.next_if(|pause| pause.from_ns <= done.job.at_ns) {
-                write_pause(&mut out, pause)?;
-            }
-            self.write_job(&mut out, done)?;
-        }
-        pauses.try_for_each(|pause| write_pause(&mut out, pause))?;
+        lines.iter().try_for_each(|(_, line)| writeln!(out, "{line}"))?;
         out.flush()
     }
 
-    fn write_job(&self, out: &mut impl Write, done: &Done) -> io::Result<()> {
+    fn job_line(&self, done: &Done) -> String {
         let Job { at_ns, queue, service_ns, group, polls } = done.job;
         let group = group.map_or_else(String::new, |group| group.to_string());
-        let queue = quoted(&self.queues[queue].name);
-        write!(out, "{at_ns},{service_ns},{queue},{group},")?;
-        let (mut left_ns, mut separator) = (service_ns, "");
-        for poll_ns in &self.polls[polls.unwrap_or(0)..] {
-            write!(out, "{separator}{poll_ns}")?;
-            left_ns = left_ns.saturating_sub(*poll_ns);
-            separator = " ";
-            if left_ns == 0 {
-                break;
-            }
-        }
-        writeln!(out, ",{}", done.response_ns())
+        let queue = &self.queues[queue].name;
+        let mut left_ns = service_ns;
+        let polls = self.polls[polls.unwrap_or(0)..].iter().take_while(|&&poll_ns| {
+            let is_of_job = left_ns > 0;
+            left_ns = left_ns.saturating_sub(poll_ns);
+            is_of_job
+        });
+        let polls = polls.map(u64::to_string).collect::<Vec<_>>().join(" ");
+        format!("{at_ns},{service_ns},{queue},{group},{polls},{}", done.response_ns())
     }
 }
 
-fn write_pause(out: &mut impl Write, pause: &Pause) -> io::Result<()> {
-    writeln!(out, "{},{},(host),,,", pause.from_ns, pause.length_ns())
-}
-
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_owned()
-    }
-}
-
-/// What a job belongs to: schedulers know the jobs of a task by it as one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Owner {
-    Group { queue: u32, group: u32 },
-    Task(TaskRef),
-}
-
-/// A job whose end is not known yet.
-struct Open {
-    /// How many came before it.
-    nth: usize,
+/// A job as far as it is known.
+struct Known {
+    queue: u32,
+    /// Schedulers know the jobs of a task, and the tasks of a group, by it as one.
+    owner: u32,
     from_ns: u64,
     polls: Vec<Pause>,
+    is_over: bool,
 }
 
 /// A timeline as far as it was read.
 #[derive(Default)]
 struct Reading {
-    owners: HashMap<TaskRef, Owner>,
-    open: HashMap<TaskRef, Open>,
-    /// Jobs whose end is known: of which task, from when, and their polls.
-    closed: Vec<(TaskRef, Open)>,
-    /// When nothing of them could run.
+    /// The owners of tasks' jobs, and of groups' by queue.
+    tasks: HashMap<TaskRef, u32>,
+    groups: HashMap<(u32, u32), u32>,
+    /// In the order in which they came.
+    jobs: Vec<Known>,
+    /// The job of each task that is not over, by its place.
+    open: HashMap<TaskRef, usize>,
+    /// When no job could run.
     pauses: Vec<Pause>,
     /// Since when the executor or its host has the thread, and whether nothing is to be done.
     away: Option<(u64, bool)>,
@@ -186,9 +145,9 @@ impl Reading {
         let at_ns = nanos(event.at);
         match event.kind {
             EventKind::Spawned { task, group, .. } => {
-                let owner =
-                    group.map_or(Owner::Task(task), |group| Owner::Group { queue: task.queue, group });
-                self.owners.insert(task, owner);
+                let new = self.new_owner();
+                let owner = group.map_or(new, |group| *self.groups.entry((task.queue, group)).or_insert(new));
+                self.tasks.insert(task, owner);
                 self.make_ready(task, at_ns);
             }
             EventKind::Ready { task, .. } => self.make_ready(task, at_ns),
@@ -216,13 +175,18 @@ impl Reading {
         }
     }
 
+    /// A number that no owner has.
+    fn new_owner(&self) -> u32 {
+        (self.tasks.len() + self.groups.len()) as u32
+    }
+
+    /// Begins a job. One of the task that is open is cut off, as a task becomes ready when it waits, and is never over.
     fn make_ready(&mut self, task: TaskRef, at_ns: u64) {
-        let nth = self.open.len() + self.closed.len();
-        let open = Open { nth, from_ns: at_ns, polls: Vec::new() };
-        if let Some(cut) = self.open.insert(task, open) {
-            // It becomes ready when it waits: that it was polled is cut off.
-            self.pauses.extend(cut.polls);
-        }
+        // A task that was spawned before the timeline began is its own.
+        let new = self.new_owner();
+        let owner = *self.tasks.entry(task).or_insert(new);
+        self.open.insert(task, self.jobs.len());
+        self.jobs.push(Known { queue: task.queue, owner, from_ns: at_ns, polls: Vec::new(), is_over: false });
         // The host had nothing to do until now: what it took from here on is its delay.
         if let Some((from_ns, idle)) = &mut self.away
             && std::mem::take(idle)
@@ -241,48 +205,34 @@ impl Reading {
     }
 
     fn poll(&mut self, task: TaskRef, poll: Pause, outcome: PollOutcome) {
-        let Some(open) = self.open.get_mut(&task) else {
+        let Some(&nth) = self.open.get(&task) else {
             self.pauses.push(poll);
             return;
         };
-        open.polls.push(poll);
-        if outcome != PollOutcome::Yielded
-            && let Some(open) = self.open.remove(&task)
-        {
-            self.closed.push((task, open));
+        self.jobs[nth].polls.push(poll);
+        if outcome != PollOutcome::Yielded {
+            self.jobs[nth].is_over = true;
+            self.open.remove(&task);
         }
     }
 
     fn end(mut self, timeline: &Timeline) -> Workload {
-        self.pauses.extend(self.open.into_values().flat_map(|open| open.polls));
         let queues = timeline.queues.clone();
-        // The owners are numbered in the order of their jobs.
-        let mut groups: HashMap<Owner, u32> = HashMap::new();
         let (mut measured, mut polls) = (Vec::new(), Vec::new());
-        self.closed.sort_by_key(|(_, open)| (open.from_ns, open.nth));
-        for (task, open) in self.closed {
-            let place = queues.iter().position(|queue| queue.index == task.queue);
-            match place.and_then(|place| done(&open, place, polls.len())) {
-                Some(mut done) => {
-                    polls.extend(open.polls.iter().map(Pause::length_ns).filter(|&ns| ns > 0));
-                    // A task that was spawned before the timeline began is its own.
-                    let owner = self.owners.get(&task).copied().unwrap_or(Owner::Task(task));
-                    let number = groups.len() as u32;
-                    done.job.group = Some(*groups.entry(owner).or_insert(number));
-                    measured.push(done);
-                }
-                None => self.pauses.extend(open.polls),
-            }
+        for Known { queue, owner, from_ns, polls: pieces, is_over } in self.jobs {
+            let service_ns: u64 = pieces.iter().map(Pause::length_ns).sum();
+            let queue = queues.iter().position(|known| known.index == queue);
+            // One that is not over, or whose queue is gone, only keeps the thread.
+            let Some((queue, last)) = queue.zip(pieces.last()).filter(|_| is_over && service_ns > 0) else {
+                self.pauses.extend(pieces);
+                continue;
+            };
+            let (group, first) = (Some(owner), Some(polls.len()));
+            let job = Job { at_ns: from_ns, queue, service_ns, group, polls: first };
+            measured.push(Done { job, finished_ns: last.until_ns });
+            polls.extend(pieces.iter().map(Pause::length_ns).filter(|&ns| ns > 0));
         }
         self.pauses.sort_by_key(|pause| pause.from_ns);
         Workload { queues, measured, polls, pauses: self.pauses }
     }
-}
-
-/// The job of a queue, and how it went. None of one that took no time.
-fn done(open: &Open, queue: usize, polls: usize) -> Option<Done> {
-    let service_ns: u64 = open.polls.iter().map(Pause::length_ns).sum();
-    let finished_ns = open.polls.last()?.until_ns;
-    let job = Job { at_ns: open.from_ns, queue, service_ns, group: None, polls: Some(polls) };
-    (service_ns > 0).then_some(Done { job, finished_ns })
 }

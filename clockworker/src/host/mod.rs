@@ -17,4 +17,5 @@ mod run_until;
 pub use run_until::RunUntil;
 
 pub(crate) use block_on::{assert_may_block, block_on};
+#[cfg(feature = "tokio")]
 pub(crate) use run_until::Run;

@@ -100,15 +100,15 @@ impl Run {
         // The run is awake: it need not be woken for what comes during the poll.
         self.woken.unregister();
         let _entered = context::enter(core);
-        let turn_of_this = core.drivers.drive();
-        if turn_of_this.is_some() {
+        let driving = core.drivers.drive();
+        let drives = driving.is_some();
+        if drives {
             core.shared.inbox.unpark();
         }
         let host = HostWaker::keep(&mut self.host, cx.waker(), |old| {
             core.shared.inbox.take_back(old);
-            core.deferral.host_changed();
+            core.deferral.forget_host();
         });
-        let drives = turn_of_this.is_some();
         let polled = if drives {
             core.main.wait_for(self.waits_for);
             let mut is_first = true;
@@ -131,7 +131,7 @@ impl Run {
         } else {
             Poll::Pending
         };
-        drop(turn_of_this);
+        drop(driving);
         core.assert_not_failed(FAILED);
         // If this run drove, its host is woken already, or will be for whatever comes, unless another run drives next.
         if polled.is_pending() && !(drives && (core.is_visiting() || core.drivers.is_only_run())) {
@@ -148,6 +148,7 @@ impl Drop for Run {
         if let Some(host) = self.host.take() {
             self.woken.take_back(&host);
             inbox.let_go(host);
+            self.core.deferral.forget_host();
         }
         self.core.drivers.wake_runs();
         // If this run's host was the one to be woken, it is another's from now on.

@@ -36,7 +36,9 @@ struct MarkState {
     is_deferred: Cell<bool>,
     /// How many tasks the visit had woken before the mark. None if the mark was not woken.
     woken_before: Cell<Option<usize>>,
-    /// Whether a mark was woken since the host's waker changed.
+    /// The address of the host's waker.
+    host: Cell<usize>,
+    /// Whether that host has woken a mark.
     works: Cell<bool>,
 }
 
@@ -49,6 +51,10 @@ impl HostDeferral {
     /// Has the host poll the executor again after a visit, in which it marks what it has deferred.
     pub(super) fn visit(&self, host: &Waker) {
         let Some(state) = self.mark.state.get() else { return };
+        let address = host.data().addr();
+        if state.host.replace(address) != address {
+            state.works.set(false);
+        }
         if state.works.get() && is_in_task() {
             defer(host);
         } else {
@@ -70,8 +76,8 @@ impl HostDeferral {
         state.woken_before.take().unwrap_or(usize::MAX)
     }
 
-    /// Notes that the host's waker is another one.
-    pub(crate) fn host_changed(&self) {
+    /// Notes that the waker of a host is dropped: another one may have its address.
+    pub(crate) fn forget_host(&self) {
         self.mark.state.get().into_iter().for_each(|state| state.works.set(false));
     }
 }

@@ -252,7 +252,6 @@ impl Core {
     }
 
     /// Whether the last turn ended with work left, and has woken its host.
-    #[cfg(feature = "tokio")]
     pub(crate) fn is_visiting(&self) -> bool {
         self.pacer.is_visiting()
     }

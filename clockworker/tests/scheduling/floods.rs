@@ -137,7 +137,7 @@ fn spawns_do_not_hold_up_the_rest_of_what_comes_through_the_inbox() {
     };
     ex.spawn(async move {
         // More than half of the turn: no more than a batch is admitted in each gap.
-        work(us(11));
+        work(us(6));
         thread::spawn(send).join().unwrap();
     });
     turn(&ex);

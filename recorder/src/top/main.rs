@@ -12,7 +12,6 @@ use std::time::Duration;
 use anyhow::anyhow;
 use clap::Parser;
 use clockworker_recorder::Recording;
-use view::View;
 
 /// Home, and nothing from there on.
 const CLEAR: &str = "\x1b[H\x1b[J";
@@ -34,6 +33,7 @@ struct Options {
     json: bool,
 }
 
+#[allow(clippy::disallowed_methods, reason = "the user reads it meanwhile")]
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let read =
@@ -42,7 +42,7 @@ fn main() -> anyhow::Result<()> {
     if options.json {
         return Ok(print(&serde_json::to_string_pretty(&recording)?)?);
     }
-    let text = |recording: Recording| View::of(&recording, options.over).to_string();
+    let text = |recording: Recording| view::text(&recording, options.over);
     if options.once {
         return Ok(print(&text(recording))?);
     }
@@ -50,13 +50,8 @@ fn main() -> anyhow::Result<()> {
         // A program that starts anew has no file for a moment.
         let text = read().map_or_else(|error| error.to_string(), text);
         print(&format!("{CLEAR}{text}"))?;
-        wait();
+        thread::sleep(Duration::from_secs(1));
     }
-}
-
-#[allow(clippy::disallowed_methods, reason = "the user reads it meanwhile")]
-fn wait() {
-    thread::sleep(Duration::from_secs(1));
 }
 
 /// A reader that has gone away, as `head` does, is no error.

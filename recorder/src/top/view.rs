@@ -1,10 +1,10 @@
-//! [`View`]: a line on the whole, a table of the queues, and one of the series.
+//! What a recording says of its last seconds: a line on the whole, a table of the queues, and one of the series.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::btree_map::Entry;
 use std::time::{Duration, SystemTime};
 
-use clockworker_recorder::{Period, Recording, Sample, Values};
+use clockworker_recorder::{QueueSample, Recording, Values};
 
 /// What stands where there is nothing.
 const NOTHING: &str = "–";
@@ -12,112 +12,87 @@ const NOTHING: &str = "–";
 /// A line of a table: the names of its columns, and what stands in them.
 type Row = Vec<(&'static str, String)>;
 
-/// What a recording says of its last seconds.
-pub(crate) struct View<'a> {
-    recording: &'a Recording,
-    periods: &'a [Period],
-    seconds: f64,
-}
+/// Of so many seconds, up to the last period.
+pub(crate) fn text(recording: &Recording, over: u64) -> String {
+    let mut took_ns = 0;
+    let begin = recording.periods.iter().rposition(|period| {
+        took_ns += period.took_ns;
+        took_ns >= over * 1_000_000_000
+    });
+    let periods = &recording.periods[begin.unwrap_or(0)..];
+    let seconds = took_ns as f64 / 1e9;
+    let rate = |count: u64| number(if seconds > 0.0 { count as f64 / seconds } else { 0.0 });
 
-impl<'a> View<'a> {
-    /// Of so many seconds, up to the last period.
-    pub(crate) fn of(recording: &'a Recording, over: u64) -> Self {
-        let mut took_ns = 0;
-        let begin = recording.periods.iter().rposition(|period| {
-            took_ns += period.took_ns;
-            took_ns >= over * 1_000_000_000
-        });
-        Self { recording, periods: &recording.periods[begin.unwrap_or(0)..], seconds: took_ns as f64 / 1e9 }
-    }
-
-    fn queues(&self) -> Vec<Row> {
-        // By number: the name as it was last.
-        let mut queues: BTreeMap<u32, (&str, Sample)> = BTreeMap::new();
-        for queue in self.periods.iter().flat_map(|period| &period.queues) {
-            let (name, sample) = queues.entry(queue.number).or_default();
-            *name = &queue.name;
-            sample.add(&queue.sample);
+    // By number, from the last period back: names, shares and lives are as they were last.
+    let mut queues: BTreeMap<u32, QueueSample> = BTreeMap::new();
+    for queue in periods.iter().rev().flat_map(|period| &period.queues) {
+        match queues.entry(queue.number) {
+            Entry::Vacant(entry) => drop(entry.insert(queue.clone())),
+            Entry::Occupied(mut entry) => entry.get_mut().add_earlier(queue),
         }
-        let all_owed = queues.values().map(|(_, sample)| owed(sample)).sum();
-        let all_busy = queues.values().map(|(_, sample)| sample.busy_ns as f64).sum();
-        let row = |(name, sample): &(&str, Sample)| {
-            vec![
-                ("queue", (*name).to_owned()),
-                ("share", sample.share.to_string()),
-                ("owed", percent(owed(sample), all_owed)),
-                ("got", percent(sample.busy_ns as f64, all_busy)),
-                ("polls/s", self.rate(sample.polls)),
-                ("wait p99", time(sample.wait_p99_ns)),
-                ("longest poll", time(sample.longest_poll_ns)),
-                ("late slices", grouped(sample.overruns)),
-                ("ready", grouped(sample.ready)),
-                ("live", grouped(sample.live)),
-                ("refused", grouped(sample.refused)),
-                ("panicked", grouped(sample.panicked)),
-            ]
-        };
-        queues.values().map(row).collect()
     }
+    let all_owed = queues.values().map(owed).sum();
+    let all_busy = queues.values().map(|queue| queue.busy_ns as f64).sum();
+    let queues = queues.values().map(|queue| {
+        vec![
+            ("queue", queue.name.clone()),
+            ("share", queue.share.to_string()),
+            ("owed", percent(owed(queue), all_owed)),
+            ("got", percent(queue.busy_ns as f64, all_busy)),
+            ("polls/s", rate(queue.polls)),
+            ("wait p99", time(queue.wait_p99_ns)),
+            ("longest poll", time(queue.longest_poll_ns)),
+            ("late slices", grouped(queue.overruns)),
+            ("ready", grouped(queue.ready)),
+            ("live", grouped(queue.live)),
+            ("refused", grouped(queue.refused)),
+            ("panicked", grouped(queue.panicked)),
+        ]
+    });
+    let series = recording.pending.iter().enumerate().map(|(nth, pending)| {
+        let mut values = Values::default();
+        let samples = periods.iter().filter_map(|period| period.series.get(nth));
+        samples.for_each(|series| values.add(&series.values));
+        let known = |text: String| if values.count > 0 { text } else { NOTHING.to_owned() };
+        vec![
+            ("series", pending.name.clone()),
+            ("values/s", rate(values.count)),
+            ("sum/s", rate(values.sum)),
+            ("mean", known(number(values.sum as f64 / values.count as f64))),
+            ("least", known(grouped(values.min))),
+            ("greatest", known(grouped(values.max))),
+            ("pending", grouped(pending.values.count)),
+        ]
+    });
 
-    fn series(&self) -> Vec<Row> {
-        let rows = self.recording.pending.iter().enumerate().map(|(nth, pending)| {
-            let mut values = Values::default();
-            let samples = self.periods.iter().filter_map(|period| period.series.get(nth));
-            samples.for_each(|series| values.add(&series.values));
-            let known = |text: String| if values.count > 0 { text } else { NOTHING.to_owned() };
-            vec![
-                ("series", pending.name.clone()),
-                ("values/s", self.rate(values.count)),
-                ("sum/s", self.rate(values.sum)),
-                ("mean", known(number(values.mean().unwrap_or_default()))),
-                ("least", known(grouped(values.min))),
-                ("greatest", known(grouped(values.max))),
-                ("pending", grouped(pending.values.count)),
-            ]
-        });
-        rows.collect()
-    }
-
-    fn rate(&self, count: u64) -> String {
-        number(if self.seconds > 0.0 { count as f64 / self.seconds } else { 0.0 })
-    }
-}
-
-impl fmt::Display for View<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let updated = Duration::from_nanos(self.periods.last().map_or(0, |period| period.at_ns));
-        let updated = humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + updated);
-        let busy_ns: u64 = self.periods.iter().map(|period| period.busy_ns).sum();
-        let (busy, seconds) = (percent(busy_ns as f64 / 1e9, self.seconds), self.seconds);
-        let process = self.recording.process;
-        write!(f, "process {process}, recorded until {updated}, {busy} busy over {seconds:.1} s")?;
-        write_table(f, &self.queues())?;
-        write_table(f, &self.series())
-    }
+    let updated = Duration::from_nanos(periods.last().map_or(0, |period| period.at_ns));
+    let updated = humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + updated);
+    let busy_ns: u64 = periods.iter().map(|period| period.busy_ns).sum();
+    let (busy, process) = (percent(busy_ns as f64 / 1e9, seconds), recording.process);
+    let head = format!("process {process}, recorded until {updated}, {busy} busy over {seconds:.1} s");
+    let (queues, series): (Vec<Row>, Vec<Row>) = (queues.collect(), series.collect());
+    [head, table(&queues), table(&series)].concat()
 }
 
 /// A blank line, and the table: names on the left, numbers on the right. Nothing if it has no rows.
-fn write_table(f: &mut fmt::Formatter<'_>, rows: &[Row]) -> fmt::Result {
-    let Some(first) = rows.first() else { return Ok(()) };
+fn table(rows: &[Row]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
     let head: Row = first.iter().map(|(name, _)| (*name, (*name).to_owned())).collect();
-    let rows = || [&head].into_iter().chain(rows);
-    writeln!(f)?;
-    for row in rows() {
-        writeln!(f)?;
+    let rows: Vec<&Row> = [&head].into_iter().chain(rows).collect();
+    let mut text = String::new();
+    for row in &rows {
+        text += "\n";
         for (column, (_, cell)) in row.iter().enumerate() {
-            let width = rows().map(|row| row[column].1.chars().count()).max().unwrap_or(0);
-            match column {
-                0 => write!(f, "{cell:<width$}")?,
-                _ => write!(f, "  {cell:>width$}")?,
-            }
+            let width = rows.iter().map(|row| row[column].1.chars().count()).max().unwrap_or(0);
+            text += &if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
         }
     }
-    Ok(())
+    format!("\n{text}")
 }
 
 /// The share of a queue that had something to do.
-fn owed(sample: &Sample) -> f64 {
-    if sample.polls > 0 || sample.ready > 0 { sample.share as f64 } else { 0.0 }
+fn owed(queue: &QueueSample) -> f64 {
+    if queue.polls > 0 || queue.ready > 0 { queue.share as f64 } else { 0.0 }
 }
 
 /// In groups of three digits.
@@ -135,12 +110,5 @@ fn percent(part: f64, whole: f64) -> String {
 }
 
 fn time(ns: u64) -> String {
-    let value = ns as f64;
-    match ns {
-        0 => NOTHING.to_owned(),
-        1..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.1} µs", value / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", value / 1e6),
-        _ => format!("{:.2} s", value / 1e9),
-    }
+    if ns == 0 { NOTHING.to_owned() } else { format!("{:.1?}", Duration::from_nanos(ns)) }
 }

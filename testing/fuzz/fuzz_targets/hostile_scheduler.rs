@@ -2,8 +2,8 @@
 
 #![no_main]
 
+use clockworker_testing::panics;
 use clockworker_testing::programs::{Kind, play};
-use clockworker_testing::quiet;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(init: quiet::install(), |data: &[u8]| drop(play(Kind::Hostile, data)));
+fuzz_target!(init: panics::install(), |data: &[u8]| drop(play(Kind::Hostile, data)));

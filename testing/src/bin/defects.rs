@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clockworker_testing::trial::{self, Ended, succeed, workspace};
 
 const FOLDER: &str = "clockworker/tests/defects";
@@ -30,12 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 fn main() -> anyhow::Result<()> {
     let asked: Vec<String> = std::env::args().skip(1).collect();
-    let is_asked_for = |defect: &Defect| {
-        let has = |text: &String| defect.name.contains(text) || defect.test.contains(text);
-        asked.is_empty() || asked.iter().any(has)
-    };
     let mut defects = read_all()?;
-    defects.retain(is_asked_for);
+    let has = |defect: &Defect, text| defect.name.contains(text) || defect.test.join(" ").contains(text);
+    defects.retain(|defect| asked.is_empty() || asked.iter().any(|text| has(defect, text)));
     ensure!(!defects.is_empty(), "there is no such defect in {FOLDER}: {asked:?}");
     let copy = Copy::make()?;
     for defect in &defects {
@@ -58,13 +55,8 @@ struct Defect {
     name: String,
     path: PathBuf,
     promise: u8,
-    /// The package, the targets and the filter, as they stand there.
-    test: String,
-    package: String,
-    /// What cargo is to build.
-    targets: Vec<String>,
-    /// A part of the test's name.
-    filter: String,
+    /// The package, what cargo is to build of it, and a part of the test's name.
+    test: Vec<String>,
 }
 
 /// All defects there are. Those with one test program come one after the other, so that it is built less often.
@@ -77,7 +69,7 @@ fn read_all() -> anyhow::Result<Vec<Defect>> {
             defects.push(parse(&path, &text).with_context(|| format!("the head of '{}'", path.display()))?);
         }
     }
-    defects.sort_by_key(|defect| (defect.package.clone(), defect.targets.clone(), defect.name.clone()));
+    defects.sort_by_key(|defect| (defect.test.clone(), defect.name.clone()));
     Ok(defects)
 }
 
@@ -87,18 +79,11 @@ fn parse(path: &Path, text: &str) -> anyhow::Result<Defect> {
         let found = head.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         found.with_context(|| format!("there is no '# {name}: …'"))
     };
-    let test = field("test")?;
-    let mut words = test.split_whitespace().map(str::to_owned);
-    let package = words.next().context("there is no package")?;
-    let mut targets: Vec<String> = words.collect();
     Ok(Defect {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         path: path.to_owned(),
         promise: field("promise")?.parse()?,
-        test: test.to_owned(),
-        package,
-        filter: targets.pop().context("there is no part of a test's name")?,
-        targets,
+        test: field("test")?.split_whitespace().map(str::to_owned).collect(),
     })
 }
 
@@ -138,8 +123,9 @@ impl Copy {
 
     /// Runs the defect's test in each program that was built: the worst end, and what was said.
     fn test(&self, defect: &Defect) -> anyhow::Result<(Ended, String)> {
+        let [package, targets @ .., filter] = &defect.test[..] else { bail!("no test is named") };
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["test", "--locked", "--all-features", "-p", &defect.package]).args(&defect.targets);
+        cargo.args(["test", "--locked", "--all-features", "-p", package]).args(targets);
         let target = std::env::var_os("CARGO_TARGET_DIR");
         cargo.env("CARGO_TARGET_DIR", target.unwrap_or_else(|| workspace().join("target").into()));
         // Cargo tells members of workspaces apart by their paths in these, and would build what is broken in the place of what is
@@ -148,15 +134,15 @@ impl Copy {
         let (mut ended, mut all_said, mut is_there) = (Ended::Passed, String::new(), false);
         for program in trial::build(cargo.current_dir(&self.0))? {
             let mut program = trial::program(&program, PATIENCE);
-            let folder = self.0.join(defect.package.trim_start_matches("clockworker-"));
-            let (end, said) = trial::run(program.args([&defect.filter, "--nocapture"]).current_dir(folder))?;
+            let folder = self.0.join(package.trim_start_matches("clockworker-"));
+            let (end, said) = trial::run(program.args([filter, "--nocapture"]).current_dir(folder))?;
             is_there |= end == Ended::Hung || !said.contains("running 0 tests");
             if end != Ended::Passed {
                 ended = end;
             }
             all_said += &said;
         }
-        ensure!(is_there, "there is no test '{}'", defect.filter);
+        ensure!(is_there, "there is no test '{filter}'");
         Ok((ended, all_said))
     }
 }

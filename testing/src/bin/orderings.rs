@@ -2,7 +2,7 @@
 //! ordering in the executor's source is weakened, one at a time, and one of its models must fail.
 //!
 //! `cargo run -p clockworker-testing --features orderings --bin orderings` weakens all, `orderings TEXT` those with the text in
-//! their names, as `inbox.rs` or `park`. The models are loom's, in `clockworker/src/models`. What is weakened is what they
+//! their names, as `inbox.rs` or `fence`. The models are loom's, in `clockworker/src/models`. What is weakened is what they
 //! hand to loom, so they are built once.
 
 #![allow(clippy::print_stdout, reason = "it is a program for a terminal")]
@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
-use clockworker_testing::trial::{self, Ended, workspace};
-use proc_macro2::{Delimiter, Ident, LexError, TokenStream, TokenTree};
+use clockworker_testing::trial::{self, Ended, succeed, workspace};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 /// The folder whose orderings are weakened, and what in it is none of the executor's.
 const SOURCE: &str = "clockworker/src";
@@ -28,33 +28,23 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 fn main() -> anyhow::Result<()> {
     let part = std::env::args().nth(1).unwrap_or_default();
+    let source = workspace().join(SOURCE);
+    let files = succeed(Command::new("git").args(["ls-files", "*.rs"]).current_dir(&source))?;
     let mut chosen = Vec::new();
-    find(&workspace().join(SOURCE), Path::new(""), &mut chosen)?;
+    for file in files.lines().filter(|file| !NOT_SOURCE.iter().any(|other| file.starts_with(other))) {
+        let text = fs::read_to_string(source.join(file))?;
+        let tokens = text.parse().map_err(|error| anyhow!("'{file}': {error}"))?;
+        look_into(file, tokens, None, &mut chosen);
+    }
     chosen.retain(|found| found.name.contains(&part));
     ensure!(!chosen.is_empty(), "no ordering of '{part}' in {SOURCE}");
-    let models = Models { program: build()? };
-    println!("{} loom executions explored", models.run_unchanged()?);
-    let missed = models.missed(&chosen);
+    let models = build()?;
+    let (ended, said) = run(&models, None)?;
+    ensure!(ended == Ended::Passed, "{ended:?}, the models as they are:\n{said}");
+    println!("{} loom executions explored", said.lines().filter_map(executions).sum::<u64>());
+    let missed = missed(&models, &chosen);
     println!("{} of {} weakened orderings caught", chosen.len() - missed.len(), chosen.len());
     ensure!(missed.is_empty(), "not caught:\n  {}", missed.join("\n  "));
-    Ok(())
-}
-
-/// All weakenings in a folder, and in those below it. `name` is the folder's, below the source.
-fn find(folder: &Path, name: &Path, found: &mut Vec<Weakening>) -> anyhow::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let (path, name) = (entry.path(), name.join(entry.file_name()));
-        if NOT_SOURCE.iter().any(|other| name.starts_with(other)) {
-            continue;
-        }
-        if path.is_dir() {
-            find(&path, &name, found)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let in_file = weakenings(&name.to_string_lossy(), &fs::read_to_string(&path)?);
-            found.extend(in_file.map_err(|error| anyhow!("'{}': {error}", path.display()))?);
-        }
-    }
     Ok(())
 }
 
@@ -68,51 +58,39 @@ fn build() -> anyhow::Result<PathBuf> {
     trial::build(&mut build)?.pop().context("cargo named no test program")
 }
 
-struct Models {
-    program: PathBuf,
+/// Runs the models with one ordering after the other weakened, on as many threads as there are processors. Those that were not
+/// caught, each with why.
+fn missed(models: &Path, chosen: &[Weakening]) -> Vec<String> {
+    let (left, missed) = (Mutex::new(chosen.iter()), Mutex::new(Vec::new()));
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some(Weakening { name, site }) = next() {
+            let why = miss(models, site).map(|why| format!("{name} ({site}): {why}"));
+            missed.lock().unwrap_or_else(PoisonError::into_inner).extend(why);
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    missed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Models {
-    /// Runs them as they are; all must pass. Gives the number of executions explored.
-    fn run_unchanged(&self) -> anyhow::Result<u64> {
-        let (ended, said) = self.run(None)?;
-        ensure!(ended == Ended::Passed, "{ended:?}, the models as they are:\n{said}");
-        Ok(said.lines().filter_map(executions).sum())
-    }
+/// Runs them with an ordering weakened. None if one fails, or else why not.
+fn miss(models: &Path, site: &str) -> Option<String> {
+    let why = match run(models, Some(site)) {
+        Err(error) => return Some(format!("{error:#}")),
+        Ok((Ended::Hung, _)) => "the models took too long",
+        // Behind what the harness has printed of the test.
+        Ok((_, said)) if !said.contains("weakened ") => "no model comes to it",
+        Ok((Ended::Passed, _)) => "no model failed",
+        Ok((Ended::Failed, _)) => return None,
+    };
+    Some(why.to_owned())
+}
 
-    /// Weakens one after the other, on as many threads as there are processors. Those that were not caught, each with why.
-    fn missed(&self, chosen: &[Weakening]) -> Vec<String> {
-        let (left, missed) = (Mutex::new(chosen.iter()), Mutex::new(Vec::new()));
-        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || {
-            while let Some(Weakening { name, site }) = next() {
-                let why = self.miss(site).map(|why| format!("{name} ({site}): {why}"));
-                missed.lock().unwrap_or_else(PoisonError::into_inner).extend(why);
-            }
-        };
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-        missed.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs them with an ordering weakened. None if one fails, or else why not.
-    fn miss(&self, site: &str) -> Option<String> {
-        let why = match self.run(Some(site)) {
-            Err(error) => return Some(format!("{error:#}")),
-            Ok((Ended::Hung, _)) => "the models took too long",
-            // Behind what the harness has printed of the test.
-            Ok((_, said)) if !said.contains("weakened ") => "no model comes to it",
-            Ok((Ended::Passed, _)) => "no model failed",
-            Ok((Ended::Failed, _)) => return None,
-        };
-        Some(why.to_owned())
-    }
-
-    fn run(&self, weakened: Option<&str>) -> anyhow::Result<(Ended, String)> {
-        let mut command = trial::program(&self.program, PATIENCE);
-        command.args(["models::", "--test-threads", "1"]).env_remove("CLOCKWORKER_WEAKEN");
-        trial::run(command.envs(weakened.map(|site| ("CLOCKWORKER_WEAKEN", site))))
-    }
+fn run(models: &Path, weakened: Option<&str>) -> anyhow::Result<(Ended, String)> {
+    let mut command = trial::program(models, PATIENCE);
+    command.args(["models::", "--test-threads", "1"]).env_remove("CLOCKWORKER_WEAKEN");
+    trial::run(command.envs(weakened.map(|site| ("CLOCKWORKER_WEAKEN", site))))
 }
 
 /// The number in a line as "model wakes/twice: 1852 executions".
@@ -121,22 +99,12 @@ fn executions(line: &str) -> Option<u64> {
     rest.strip_suffix(" executions")?.parse().ok()
 }
 
-#[derive(Clone, Debug)]
 struct Weakening {
-    /// File, function, operation and orderings.
+    /// File, operation and orderings.
     name: String,
     /// The place of the operation, which of its orderings it is, and what it becomes, as the models are told:
     /// `src/file:line:column:argument=ordering`.
     site: String,
-}
-
-const ORDERINGS: [&str; 4] = ["Acquire", "Release", "AcqRel", "SeqCst"];
-
-/// All weakenings of a file. Its tests, at its end, are left out.
-fn weakenings(file: &str, text: &str) -> Result<Vec<Weakening>, LexError> {
-    let mut search = Search { file, ..Search::default() };
-    search.look_into(text.parse()?, None);
-    Ok(search.found)
 }
 
 /// The orderings that are weaker than `from`, as far as the operation may have them.
@@ -146,103 +114,47 @@ fn weaker(from: &str, operation: &str) -> &'static [&'static str] {
         ("SeqCst", "store") => &["Release", "Relaxed"],
         ("SeqCst", _) => &["AcqRel", "Acquire", "Release", "Relaxed"],
         ("AcqRel", _) => &["Acquire", "Release", "Relaxed"],
-        _ => &["Relaxed"],
+        ("Acquire" | "Release", _) => &["Relaxed"],
+        _ => &[],
     }
 }
 
-#[derive(Default)]
-struct Search<'a> {
-    file: &'a str,
-    /// The last function that began.
-    function: String,
-    found: Vec<Weakening>,
-    /// The file's tests begin.
-    is_over: bool,
-}
-
-impl Search<'_> {
-    /// `call` is the name of the function that these tokens are arguments of.
-    fn look_into(&mut self, tokens: TokenStream, call: Option<&Ident>) {
-        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        let ident = |at: usize| match tokens.get(at) {
-            Some(TokenTree::Ident(ident)) => Some(ident),
-            _ => None,
-        };
-        let mut argument = 0;
-        for (at, token) in tokens.iter().enumerate() {
-            match token {
-                TokenTree::Ident(word) if word == "fn" => {
-                    self.function = ident(at + 1).map(Ident::to_string).unwrap_or_default();
+/// Finds all weakenings in these tokens, which are arguments of `call` if there is one. The tests at the end of a file are left
+/// out.
+fn look_into(file: &str, tokens: TokenStream, call: Option<&Ident>, found: &mut Vec<Weakening>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let ident = |at: usize| match tokens.get(at) {
+        Some(TokenTree::Ident(ident)) => Some(ident),
+        _ => None,
+    };
+    let is = |at, word| ident(at).is_some_and(|ident| ident == word);
+    // 0, or 1 for the ordering of a failed exchange.
+    let mut argument = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Ident(_) if is(at, "mod") && is(at + 1, "tests") => return,
+            // Behind the word there are two colons.
+            TokenTree::Ident(_) if is(at, "Ordering") => {
+                if let (Some(call), Some(from)) = (call, ident(at + 3)) {
+                    let from = from.to_string();
+                    let weaker = weaker(&from, &call.to_string()).iter();
+                    found.extend(weaker.map(|to| weaken(file, call, argument, &from, to)));
                 }
-                TokenTree::Ident(word) if word == "mod" => {
-                    self.is_over |= ident(at + 1).is_some_and(|name| name == "tests");
-                }
-                // Behind the word there are two colons.
-                TokenTree::Ident(word) if word == "Ordering" => {
-                    if let (Some(call), Some(ordering)) = (call, ident(at + 3)) {
-                        self.weaken(call, argument, &ordering.to_string());
-                    }
-                    argument += 1;
-                }
-                TokenTree::Group(group) if !self.is_over => {
-                    let is_call = group.delimiter() == Delimiter::Parenthesis;
-                    self.look_into(group.stream(), at.checked_sub(1).and_then(ident).filter(|_| is_call));
-                }
-                _ => {}
+                argument += 1;
             }
-        }
-    }
-
-    /// `argument` is 0, or 1 for the ordering of a failed exchange.
-    fn weaken(&mut self, call: &Ident, argument: usize, from: &str) {
-        if !ORDERINGS.contains(&from) {
-            return;
-        }
-        let Search { file, function, .. } = self;
-        let place = call.span().start();
-        let failure = if argument == 0 { "" } else { " on failure" };
-        for to in weaker(from, &call.to_string()) {
-            let name = format!("{file} {function} {call}{failure} {from} -> {to}");
-            let site = format!("src/{file}:{}:{}:{argument}={to}", place.line, place.column + 1);
-            self.found.push(Weakening { name, site });
+            TokenTree::Group(group) => {
+                let is_call = group.delimiter() == Delimiter::Parenthesis;
+                let call = at.checked_sub(1).and_then(ident).filter(|_| is_call);
+                look_into(file, group.stream(), call, found);
+            }
+            _ => {}
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FILE: &str = "
-fn first(&self) {
-    // Ordering::SeqCst in a comment
-    self.word.fetch_or(bit(1), Ordering::AcqRel);
-    fence(Ordering::Acquire);
-}
-fn second(&self) {
-    self.word.compare_exchange(a, b, Ordering::Relaxed, Ordering::Acquire); self.word.load(Ordering::SeqCst)
-}
-fn twice() { a.load(Ordering::Acquire); b.load(Ordering::Acquire) }
-#[cfg(test)]
-mod tests { fn third() { load(Ordering::Acquire) } }
-";
-
-    #[test]
-    fn every_ordering_is_found_once_per_weaker_one_at_the_place_that_the_compiler_gives() {
-        let expected = [
-            ("first fetch_or AcqRel -> Acquire", "4:15:0=Acquire"),
-            ("first fetch_or AcqRel -> Release", "4:15:0=Release"),
-            ("first fetch_or AcqRel -> Relaxed", "4:15:0=Relaxed"),
-            ("first fence Acquire -> Relaxed", "5:5:0=Relaxed"),
-            ("second compare_exchange on failure Acquire -> Relaxed", "8:15:1=Relaxed"),
-            ("second load SeqCst -> Acquire", "8:87:0=Acquire"),
-            ("second load SeqCst -> Relaxed", "8:87:0=Relaxed"),
-            ("twice load Acquire -> Relaxed", "10:16:0=Relaxed"),
-            ("twice load Acquire -> Relaxed", "10:43:0=Relaxed"),
-        ];
-        let found = weakenings("a.rs", FILE).unwrap();
-        let found: Vec<_> = found.iter().map(|found| (found.name.as_str(), found.site.as_str())).collect();
-        let expected = expected.map(|(name, site)| (format!("a.rs {name}"), format!("src/a.rs:{site}")));
-        assert_eq!(found, expected.each_ref().map(|(name, site)| (name.as_str(), site.as_str())));
-    }
+fn weaken(file: &str, call: &Ident, argument: usize, from: &str, to: &str) -> Weakening {
+    let place = call.span().start();
+    let failure = if argument == 0 { "" } else { " on failure" };
+    let site = format!("src/{file}:{}:{}:{argument}={to}", place.line, place.column + 1);
+    Weakening { name: format!("{file} {call}{failure} {from} -> {to}"), site }
 }

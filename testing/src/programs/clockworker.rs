@@ -1,6 +1,6 @@
 //! Clockworker, as the programs see it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -10,7 +10,6 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::ensure;
 use clockworker::schedulers::RunnableFifo;
 use clockworker::{
     AbortHandle, Cap, DEFAULT_QUEUE, Executor, Group, Handle, JoinError, JoinHandle, LoadShedding,
@@ -18,13 +17,11 @@ use clockworker::{
 };
 
 use super::event::{End, Entry, Event, Trace, spawning};
-use super::interpreter::Interpreter;
+use super::interpreter::{Elsewhere, Interpreter, Run, Stopped, Subject, Table, Until, Waiting};
 use super::op::{Change, GroupChange, Limit, On, Op, SLOTS, TaskName, Thread, Wait};
 use super::outcome::{Accounts, Outcome};
 use super::plan::{HOSTILE_QUEUE, HOSTILE_SLOT, Hostility};
 use super::program::{Ending, Program};
-use super::subject::{Elsewhere, Run, Stopped, Subject, Until, Waiting};
-use super::table::Table;
 use super::task::{Output, TaskFuture, Ticket, end_of};
 use super::threads::Threads;
 use super::waits;
@@ -53,8 +50,6 @@ pub(super) struct Clockworker {
     aborts: Table<AbortHandle>,
     /// Tasks that other threads spawned.
     pub(super) foreign: RefCell<BTreeSet<TaskName>>,
-    /// Waits for other threads that are not over.
-    pub(super) gates: Rc<Cell<u32>>,
     /// What is known of the queue whose scheduler is hostile, the second.
     hostility: Option<Rc<Hostility>>,
 }
@@ -74,12 +69,7 @@ impl Future for Join {
 }
 
 /// A join handle of that task has given this, to that task or to none.
-pub(super) fn note_joined(
-    trace: &Trace,
-    of: TaskName,
-    by: Option<TaskName>,
-    result: Result<Output, JoinError>,
-) {
+fn note_joined(trace: &Trace, of: TaskName, by: Option<TaskName>, result: Result<Output, JoinError>) {
     let result = result.map_err(end);
     trace.note(Event::Joined(of, by, end_of(&result)));
     drop_contained(result);
@@ -140,10 +130,7 @@ impl Clockworker {
         if let Some(budget) = setup.host_budget_us {
             builder = builder.host_budget(micros(budget));
         }
-        let ex = match builder.build() {
-            Ok(ex) => ex,
-            Err(error) => unreachable!("the options are in range: {error}"),
-        };
+        let ex = builder.build().expect("the options are in range");
         Self {
             handle: ex.handle(),
             host,
@@ -153,8 +140,7 @@ impl Clockworker {
             groups: Table::default(),
             aborts: Table::default(),
             foreign: RefCell::default(),
-            gates: Rc::default(),
-            hostility: setup.plan.as_ref().map(|plan| Hostility::new(plan, program.names)),
+            hostility: setup.plan.as_ref().map(|plan| Hostility::new(plan, setup.only_in, program.names)),
         }
     }
 
@@ -177,10 +163,7 @@ impl Clockworker {
     /// Runs the executor until `main` is done.
     fn drive<T>(&self, main: impl AsyncFnOnce(&Executor) -> T) -> Option<T> {
         let ex = self.ex.borrow().clone()?;
-        match self.host.run(&ex, main(&ex)) {
-            Ok(output) => Some(output),
-            Err(error) => unreachable!("the host started before: {error}"),
-        }
+        Some(self.host.run(&ex, main(&ex)))
     }
 
     /// Yields until nothing was polled in between: true. Or until `enough`: false.
@@ -204,7 +187,7 @@ impl Clockworker {
     }
 
     /// Runs all that is ready, and until no task is left if all are to end.
-    fn settle(&self, clock: &ManualClock, all_end: bool) -> anyhow::Result<()> {
+    fn settle(&self, clock: &ManualClock, all_end: bool) {
         let settled = self.drive(async |ex| {
             let (mut before, mut idle_turns) = (None, 0);
             while idle_turns < MOST_IDLE_TURNS || self.threads.are_free {
@@ -220,8 +203,7 @@ impl Clockworker {
             }
             false
         });
-        ensure!(settled != Some(false), "some tasks are ready for ever, or do not end");
-        Ok(())
+        assert_ne!(settled, Some(false), "some tasks are ready for ever, or do not end");
     }
 
     /// Polls a run by hand, with another waker each time, and drops it.
@@ -243,19 +225,18 @@ impl Clockworker {
         turn();
     }
 
-    fn shut_down(&self, clock: &ManualClock, yields: u8) -> anyhow::Result<()> {
-        let Some(ex) = self.ex.borrow().clone() else { return Ok(()) };
+    fn shut_down(&self, clock: &ManualClock, yields: u8) {
+        let Some(ex) = self.ex.borrow().clone() else { return };
         let deadline = async {
             for _ in 0..yields {
                 clock.advance(TURN);
                 yield_now().await;
             }
         };
-        self.host.shut_down(&ex, deadline)?;
-        self.threads.end_free()?;
+        self.host.shut_down(&ex, deadline);
+        self.threads.end_free();
         // What other threads spawned at the last moment is answered by one more run.
-        self.host.run(&ex, yield_now())?;
-        Ok(())
+        self.host.run(&ex, yield_now());
     }
 }
 
@@ -273,12 +254,12 @@ impl Interpreter<Clockworker> {
     }
 
     /// Ends the program as its setup says.
-    pub(super) fn finish(self: &Rc<Self>, program: &Program) -> anyhow::Result<Outcome> {
+    pub(super) fn finish(self: &Rc<Self>, program: &Program) -> Outcome {
         let (subject, ending) = (&self.subject, program.setup.ending);
         match ending {
             Ending::Dropped => {}
-            Ending::ShutDown(yields) => subject.shut_down(&self.clock, yields)?,
-            Ending::Drained => self.drain(program.names)?,
+            Ending::ShutDown(yields) => subject.shut_down(&self.clock, yields),
+            Ending::Drained => self.drain(program.names),
         }
         subject.check_faults();
         let mut accounts = Accounts::default();
@@ -288,38 +269,41 @@ impl Interpreter<Clockworker> {
             accounts = Accounts::before_drop(&ex.stats(), &subject.queues.borrow(), now, is_over);
         }
         self.end();
-        subject.threads.join()?;
+        subject.threads.join();
         let hostile = subject.hostility.as_ref().map(|_| HOSTILE_QUEUE.into());
         accounts.after_drop(&subject.queues.take(), hostile);
-        Ok(Outcome { trace: self.trace.with(std::mem::take), accounts })
+        Outcome { trace: self.trace.with(std::mem::take), accounts }
     }
 
     /// Ends all tasks, whose names are below that.
-    fn drain(&self, names: TaskName) -> anyhow::Result<()> {
+    fn drain(&self, names: TaskName) {
         let subject = &self.subject;
         // What free threads are asked for after their end would not be done.
         self.finishing.set(subject.threads.are_free);
-        subject.threads.end_free()?;
-        subject.settle(&self.clock, false)?;
+        subject.threads.end_free();
+        subject.settle(&self.clock, false);
         // The drops of what was aborted are throttled too, and are not counted as ready.
         let uncap = |queue: &Queue| drop(queue.set_cap(None));
         subject.queues.borrow().iter().for_each(uncap);
-        self.rest()?;
+        self.rest();
+        let names = subject.hostility.as_ref().map_or(names, |hostility| hostility.names());
+        self.asking.set(true);
+        self.wake_all(names);
+        self.rest();
+        self.asking.set(false);
         self.finishing.set(true);
-        self.wake_all(subject.hostility.as_ref().map_or(names, |hostility| hostility.names()));
-        self.rest()?;
+        self.wake_all(names);
+        self.rest();
         // Those whose wakers were dropped.
         subject.queues.borrow().iter().map(Queue::abort_all).for_each(drop);
-        subject.settle(&self.clock, true)?;
+        subject.settle(&self.clock, true);
         subject.drive(async |ex| ex.drained().await);
-        Ok(())
     }
 
     /// Runs all that is ready.
-    fn rest(&self) -> anyhow::Result<()> {
-        self.subject.settle(&self.clock, false)?;
-        self.trace.note(Event::Rest(self.subject.gates.get()));
-        Ok(())
+    fn rest(&self) {
+        self.subject.settle(&self.clock, false);
+        self.trace.note(Event::Rest);
     }
 }
 
@@ -406,9 +390,10 @@ impl Subject for Clockworker {
 
     fn spawn(&self, on: On, queue: u16, task: TaskName, future: TaskFuture<Self>) -> Option<Join> {
         let queue = self.queue(queue);
+        let identity = |queue: &Queue| (queue.name(), queue.is_closed());
         let join = match on {
-            // A future may be dropped in another queue than its own, or outside of all.
-            On::Beside if Queue::current().is_some_and(|current| current.name() == queue.name()) => {
+            // A future may be dropped in another queue than its own, or outside of all. Of one name one queue at most is open.
+            On::Beside if Queue::current().is_some_and(|current| identity(&current) == identity(&queue)) => {
                 clockworker::spawn_local(future)
             }
             On::Group(group) => {

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use super::event::Event;
 use super::op::{Change, GroupChange, On, Op, Script, TaskName, Thread};
-use super::pair::run;
 use super::plan::HOSTILE_SLOT;
 use super::program::{Ending, Program, Setup};
+use super::run;
 use crate::host::Host;
+use crate::hostile::Call;
 use crate::policy::Policy;
 
 /// Where the panic strikes.
@@ -21,11 +22,8 @@ enum Place {
     SecondPoll,
     FutureDrop,
     OutputDrop,
-    Waker {
-        in_wake: bool,
-    },
-    /// A call of the scheduler by its number, of those that get a task or take one, or of the others; or its drop.
-    Scheduler(u8, bool),
+    Waker { in_wake: bool },
+    Scheduler(Call),
     SchedulerDrop,
 }
 
@@ -53,7 +51,19 @@ const PLACES: [Place; 6] = [
     Place::Waker { in_wake: true },
     Place::Waker { in_wake: false },
 ];
-const CALLS: u8 = 8;
+const CALLS: [Call; 11] = [
+    Call::Push,
+    Call::Pop,
+    Call::PushPop,
+    Call::Patience,
+    Call::Served,
+    Call::Finished,
+    Call::GroupOpened,
+    Call::GroupChanged,
+    Call::GroupClosed,
+    Call::Spawned,
+    Call::TimeIs,
+];
 const SPAWNS: [On; 3] = [On::Queue(SLOT), On::Group(0), On::Elsewhere(SLOT, None)];
 const FATES: [Fate; 4] = [Fate::Kept, Fate::AwaitedHere, Fate::AwaitedElsewhere, Fate::Dropped];
 const HAPPENS: [Happens; 3] = [Happens::Nothing, Happens::Abort, Happens::DropExecutor];
@@ -83,8 +93,8 @@ pub struct Case {
 /// Every combination: those of a task with each of the schedulers.
 pub fn all(policies: &[Policy]) -> Vec<Case> {
     let of_task = PLACES.iter().flat_map(|&place| policies.iter().map(move |&policy| (place, policy)));
-    let calls = (0..CALLS).flat_map(|call| [Place::Scheduler(call, true), Place::Scheduler(call, false)]);
-    let of_scheduler = calls.chain([Place::SchedulerDrop]).map(|place| (place, Policy::RunnableFifo));
+    let of_scheduler = CALLS.into_iter().map(Place::Scheduler).chain([Place::SchedulerDrop]);
+    let of_scheduler = of_scheduler.map(|place| (place, Policy::RunnableFifo));
     let mut cases = Vec::new();
     for (place, policy) in of_task.chain(of_scheduler) {
         for spawn in SPAWNS {
@@ -105,20 +115,20 @@ fn script(name: TaskName, steps: Vec<Op>) -> Script {
 impl Case {
     /// Plays it. Whether a panic of a task struck.
     ///
-    /// # Errors
+    /// # Panics
     ///
     /// If another task does not complete, or there is anything else to complain of.
-    pub fn play(self) -> anyhow::Result<bool> {
+    pub fn play(self) -> bool {
         // Only a free thread awaits.
         let threads = usize::from(self.fate == Fate::AwaitedElsewhere);
-        let outcome = run(&self.program(), Host::Alone, threads)?;
+        let outcome = run(&self.program(), Host::Alone, threads);
         let has = |event: Event| outcome.trace.iter().any(|entry| entry.event == event);
         let survived = OTHERS.filter(|&other| has(Event::Finished(other))).count();
         let is_dropped = self.happens == Happens::DropExecutor;
-        anyhow::ensure!(survived == OTHERS.len() || is_dropped, "{survived} others completed");
+        assert!(survived == OTHERS.len() || is_dropped, "{survived} others completed: {self:?}");
         let audit = outcome.audit(threads);
-        anyhow::ensure!(audit.is_clean(), "{audit:?}");
-        Ok(has(Event::Panics(VICTIM)))
+        assert!(audit.is_clean(), "{audit:?}: {self:?}");
+        has(Event::Panics(VICTIM))
     }
 
     fn program(self) -> Program {
@@ -130,6 +140,8 @@ impl Case {
         }
         ops.push(Op::Group(0, GroupChange::Open { slot: SLOT, key: 1, weight: 1 }));
         ops.push(Op::Spawn(self.spawn, Arc::new(self.victim())));
+        ops.push(Op::Group(0, GroupChange::Weight(2)));
+        ops.push(Op::Group(0, GroupChange::Forget));
         ops.extend(OTHERS.map(|name| {
             let other = script(name, vec![Op::Yield(1), Op::Park, Op::Yield(1)]);
             Op::Spawn(On::Queue(SLOT * (name % 2) as u8), Arc::new(other))
@@ -162,7 +174,8 @@ impl Case {
             ops.extend(OTHERS.map(|other| Op::Wake(other, Thread::Owner)));
             ops.push(Op::Park);
         }
-        Program { setup: Setup { plan, ending, ..Setup::default() }, ops, names: NAMES }
+        let only_in = if let Place::Scheduler(call) = self.place { Some(call) } else { None };
+        Program { setup: Setup { plan, only_in, ending, ..Setup::default() }, ops, names: NAMES }
     }
 
     /// Is polled, waits to be woken, and gives an output at the second poll; unless it panics before.
@@ -181,8 +194,10 @@ impl Case {
     /// The plan of a scheduler that panics: its patience, whether it does in its drop, after how many calls it does what.
     fn plan(self) -> Option<Box<[u8]>> {
         match self.place {
-            Place::Scheduler(call, of_tasks) => {
-                Some(Box::new([u8::MAX, 0, call, if of_tasks { 128 } else { 0 }]))
+            Place::Scheduler(call) => {
+                // In calls that get a task or take one, the lower half of what can be done is no panic.
+                let has_tasks = matches!(call, Call::Push | Call::Pop | Call::PushPop | Call::Patience);
+                Some(Box::new([u8::MAX, 0, self.moment as u8, if has_tasks { 128 } else { 0 }]))
             }
             Place::SchedulerDrop => Some(Box::new([u8::MAX, 1])),
             _ => None,

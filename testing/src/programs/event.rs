@@ -1,7 +1,6 @@
 //! What can be seen of a program's run, and where it is noted, from any thread.
 
 use std::cell::Cell;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -79,8 +78,10 @@ pub(super) enum Event {
     Created(u8, bool),
     /// A run of the executor ended; whether for want of work.
     Stopped(bool),
-    /// All that is ready was polled; how many waits for other threads, which have done all, are not over.
-    Rest(u32),
+    /// A task that nothing has woken could go on all the same.
+    Late(TaskName),
+    /// All that is ready was polled, and other threads have done all.
+    Rest,
     /// The executor is about to be dropped.
     Ended,
 }
@@ -93,13 +94,6 @@ pub(super) struct Entry {
     pub(super) event: Event,
     /// On another thread than the executor's.
     pub(super) elsewhere: bool,
-}
-
-impl fmt::Display for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.elsewhere { ", elsewhere" } else { "" };
-        write!(f, "{:>9} ns  {:?}{place}", self.at_ns, self.event)
-    }
 }
 
 /// What was seen so far. Clones are the same.

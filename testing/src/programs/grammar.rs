@@ -137,8 +137,8 @@ impl<'a> Grammar<'a> {
             2 => Change::Request(1 + u16::from(tape.byte()) * 12),
             3 => Change::AbortAll,
             _ => Change::Limit(match tape.below(8) {
-                0 | 1 => Limit::Live(1 + tape.below(9)),
-                2 => Limit::LivePerGroup(1 + tape.below(3)),
+                0 => Limit::Live(1 + tape.below(9)),
+                1 | 2 => Limit::LivePerGroup(1 + tape.below(3)),
                 3 | 4 => Limit::Cap(1 + tape.below(100)),
                 5 => Limit::Shedding,
                 _ => Limit::None,
@@ -161,9 +161,9 @@ impl<'a> Grammar<'a> {
     fn wait(&mut self, depth: u32) -> Wait {
         let tape = self.tape;
         match tape.below(16) {
-            0..=4 => Wait::Thread,
-            5..=9 if depth > 0 => Wait::Room(self.slot(), self.script(depth - 1)),
-            5..=13 => Wait::Set {
+            0..=6 => Wait::Thread,
+            7..=9 if depth > 0 => Wait::Room(self.slot(), self.script(depth - 1)),
+            7..=13 => Wait::Set {
                 first: self.name(),
                 tasks: tape.below(6),
                 awaited: tape.below(6),
@@ -186,8 +186,10 @@ impl<'a> Grammar<'a> {
         self.tape.below(if self.kind == Kind::Compared { 16 } else { 32 }).div_ceil(5)
     }
 
+    /// Most are alike, some are far from the others.
     fn share(&self) -> u32 {
-        1 + u32::from(self.tape.below(16))
+        let share = 1 + u32::from(self.tape.below(16));
+        if share == 16 { 1_000 } else { share }
     }
 
     fn policy(&self) -> Policy {

@@ -13,12 +13,11 @@ use clockworker::schedulers::{Ready, Task, TaskId};
 use super::clockworker::Clockworker;
 use super::event::{Actor, being_spawned};
 use super::grammar::Grammar;
+use super::interpreter::Subject;
 use super::op::TaskName;
 use super::program::Kind;
-use super::subject::Subject;
 use crate::hostile::{Call, Misdeed, Plan};
-use crate::panics::panic_as_meant;
-use crate::quiet::calling_back;
+use crate::panics::{calling_back, panic_as_meant};
 use crate::tape::Tape;
 
 /// The queue whose scheduler is hostile, and its slot.
@@ -42,6 +41,8 @@ struct Owed {
 /// What the scheduler does wrong and has done, shared with what looks after it.
 pub(super) struct Hostility {
     plan: Tape,
+    /// The one call in which it does wrong, if not in all.
+    only_in: Option<Call>,
     panics_in_drop: bool,
     own_patience: u8,
     /// How many names of tasks were given, those of its own included.
@@ -58,6 +59,8 @@ pub(super) struct Hostility {
     /// Tasks whose futures were dropped. The scheduler may give those out, or not.
     ended: RefCell<BTreeSet<TaskName>>,
     owed: RefCell<Vec<Owed>>,
+    /// The longest that one of those that ended in this turn was owed.
+    wait_of_ended: Cell<u64>,
     /// What its fault must be reported as, once it has one.
     at_fault: OnceCell<&'static [PolicyFault]>,
     excused: Cell<bool>,
@@ -69,12 +72,13 @@ pub(super) struct Hostility {
 }
 
 impl Hostility {
-    pub(super) fn new(plan: &[u8], names: TaskName) -> Rc<Self> {
+    pub(super) fn new(plan: &[u8], only_in: Option<Call>, names: TaskName) -> Rc<Self> {
         let plan = Tape::new(plan);
         let (own_patience, panics_in_drop) = (plan.byte(), plan.below(2) == 1);
         let next = Cell::new(draw(&plan));
         Rc::new(Self {
             plan,
+            only_in,
             panics_in_drop,
             own_patience,
             names: Cell::new(names),
@@ -85,6 +89,7 @@ impl Hostility {
             slots: RefCell::default(),
             ended: RefCell::default(),
             owed: RefCell::default(),
+            wait_of_ended: Cell::default(),
             at_fault: OnceCell::new(),
             excused: Cell::default(),
             replaced: Cell::default(),
@@ -102,6 +107,9 @@ impl Hostility {
     }
 
     pub(super) fn ended(&self, task: TaskName) {
+        let owed = self.owed.borrow().iter().find(|owed| owed.name == Some(task)).map(|owed| owed.since);
+        let wait = owed.map_or(0, |since| self.polls.get() - since);
+        self.wait_of_ended.set(self.wait_of_ended.get().max(wait));
         self.ended.borrow_mut().insert(task);
     }
 
@@ -118,6 +126,7 @@ impl Hostility {
     /// The fault is reported, if and only if there is one.
     pub(super) fn check(&self, reported: Option<PolicyFault>) {
         let (least, greatest) = self.patience.get();
+        let wait_of_ended = self.wait_of_ended.take();
         match (self.at_fault.get(), reported) {
             _ if self.excused.get() => {}
             (Some(expected), Some(reported)) => assert!(expected.contains(&reported), "{reported}"),
@@ -125,7 +134,7 @@ impl Hostility {
             (None, Some(PolicyFault::Starved)) => {
                 // Afterwards it is FIFO that they wait for.
                 let is_new = !self.starved.replace(true);
-                let waited = self.longest_wait(true);
+                let waited = self.longest_wait(true).max(wait_of_ended);
                 assert!(!is_new || waited >= least, "reported for {waited} polls of {least}");
             }
             (None, Some(reported)) => panic!("reported without reason: {reported}"),
@@ -208,7 +217,7 @@ impl Plan for Rc<Hostility> {
     fn begin(&self, call: Call) {
         // One too many for a scheduler that was found at fault. (One that is replaced gives out all that it has first.)
         assert!(self.at_fault.get().is_none() || self.replaced.get(), "called after a fault");
-        let due = self.due();
+        let due = if self.only_in.is_none_or(|only| only == call) { self.due() } else { None };
         let misdeed = due.unwrap_or(0);
         self.misdeed.set(due.and_then(|misdeed| with_tasks(call, misdeed)));
         self.lie.set(due.filter(|&misdeed| misdeed < 128));

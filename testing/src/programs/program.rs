@@ -5,6 +5,7 @@ use std::fmt;
 use super::grammar::Grammar;
 use super::op::{Op, TaskName};
 use crate::host::Host;
+use crate::hostile::Call;
 use crate::tape::Tape;
 
 /// Which programs there are.
@@ -34,6 +35,8 @@ pub(super) struct Setup {
     pub(super) host_budget_us: Option<u8>,
     /// The bytes that decide what the scheduler of the second slot's queue does wrong.
     pub(super) plan: Option<Box<[u8]>>,
+    /// The one call in which it does, if not in all.
+    pub(super) only_in: Option<Call>,
     pub(super) ending: Ending,
 }
 
@@ -75,6 +78,7 @@ impl Setup {
             poll_cap: (hostile || *cap < 128).then_some(1 + cap % 64),
             host_budget_us: (!hostile && *budget < 128).then_some(*budget),
             plan: hostile.then(|| plan.into()),
+            only_in: None,
             ending: match ending % 4 {
                 0 => Ending::Dropped,
                 1 => Ending::ShutDown(ending / 4),
@@ -124,26 +128,4 @@ pub fn shrunk(mut bytes: Vec<u8>, mut tries: u32, fails: impl Fn(&[u8]) -> bool)
         part /= 2;
     }
     bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_shrunk_to_those_that_fail() {
-        let fails = |bytes: &[u8]| bytes.contains(&3) && bytes.contains(&200);
-        let fewest = shrunk((0..=u8::MAX).collect(), 1_000, fails);
-        assert_eq!(fewest, [3, 200]);
-    }
-
-    #[test]
-    fn all_bytes_spell_a_program() {
-        for kind in [Kind::Compared, Kind::Everything, Kind::Hostile] {
-            assert!(Program::new(kind, &[]).ops.is_empty());
-            for byte in 0..=u8::MAX {
-                assert!(!Program::new(kind, &vec![byte; 4_096]).ops.is_empty());
-            }
-        }
-    }
 }

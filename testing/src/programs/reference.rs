@@ -7,17 +7,17 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
-use super::event::{Entry, Event, spawning};
-use super::interpreter::Interpreter;
-use super::join::{Contained, Join, Slot};
+use super::event::{End, Entry, Event, spawning};
+use super::interpreter::{Elsewhere, Interpreter, Run, Stopped, Subject, Until};
 use super::op::{Change, On, SLOTS, TaskName, Thread};
-use super::subject::{Elsewhere, Run, Stopped, Subject, Until};
 use super::task::{Output, TaskFuture, Ticket};
+use crate::panics::drop_contained;
 use crate::policy::Policy;
 
 type Runnable = async_task::Runnable<Place>;
@@ -357,5 +357,110 @@ impl Subject for Reference {
         self.take_in();
         let tasks: Vec<TaskName> = self.tasks.borrow().keys().copied().collect();
         tasks.into_iter().for_each(|task| self.cancel(task, None));
+    }
+}
+
+/// Where a result waits for its join handle.
+#[derive(Default)]
+struct Slot {
+    result: RefCell<Option<Result<Output, End>>>,
+    joiner: RefCell<Option<Waker>>,
+    detached: Cell<bool>,
+    finished: Cell<bool>,
+}
+
+impl Slot {
+    fn is_finished(&self) -> bool {
+        self.finished.get()
+    }
+
+    fn complete(&self, result: Result<Output, End>) {
+        self.finished.set(true);
+        if self.detached.get() {
+            drop_contained(result);
+            return;
+        }
+        self.result.replace(Some(result));
+        let joiner = self.joiner.take();
+        joiner.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// The reference's join handle.
+pub(super) struct Join(Rc<Slot>);
+
+impl Join {
+    /// Of a task that there will not be. Drops what it would have been made of; a panic of that is its end.
+    fn refused(unmade: impl FnOnce()) -> Self {
+        let join = Self(Rc::default());
+        let dropped = catch_unwind(AssertUnwindSafe(unmade));
+        join.0.complete(Err(if dropped.is_ok() { End::Cancelled } else { End::Panicked }));
+        join
+    }
+
+    /// The answer, if it is there.
+    fn answer(&mut self) -> Option<Result<Output, End>> {
+        self.0.result.take()
+    }
+}
+
+impl Future for Join {
+    type Output = Result<Output, End>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(result) = self.answer() {
+            return Poll::Ready(result);
+        }
+        self.0.joiner.replace(Some(cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+impl Drop for Join {
+    fn drop(&mut self) {
+        self.0.detached.set(true);
+        drop_contained(self.0.result.take());
+    }
+}
+
+/// Keeps panics in, and tells the slot how it ended: by a panic if there was one, be it in the drop.
+struct Contained<F: Future<Output = Output>> {
+    future: Option<Pin<Box<F>>>,
+    slot: Rc<Slot>,
+}
+
+impl<F: Future<Output = Output>> Contained<F> {
+    fn new(future: F, slot: &Rc<Slot>) -> Self {
+        Self { future: Some(Box::pin(future)), slot: Rc::clone(slot) }
+    }
+
+    fn end(&mut self, result: Result<Output, End>) {
+        if drop_contained(self.future.take()) {
+            return self.slot.complete(result);
+        }
+        drop_contained(result);
+        self.slot.complete(Err(End::Panicked));
+    }
+}
+
+impl<F: Future<Output = Output>> Future for Contained<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(future) = &mut self.future else { return Poll::Ready(()) };
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => self.end(Ok(output)),
+            Err(_) => self.end(Err(End::Panicked)),
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<F: Future<Output = Output>> Drop for Contained<F> {
+    fn drop(&mut self) {
+        if self.future.is_some() {
+            self.end(Err(End::Cancelled));
+        }
     }
 }

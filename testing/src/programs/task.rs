@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::event::{Actor, End, Event, Trace, WaitsFor};
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, Run, Subject, Waiting};
 use super::op::{Op, Script, TaskName};
-use super::subject::{Run, Subject, Waiting};
 use crate::panics::{panic_as_meant, panic_unless_unwinding};
 
 /// An output whose drop is noted.
@@ -106,6 +105,14 @@ impl<S: Subject> Future for TaskFuture<S> {
         let Some(run) = this.run.upgrade() else { return Poll::Pending };
         this.in_line = false;
         run.polled(script.name, this.queue, cx.waker());
+        if run.asking.get() {
+            this.waiting.take_if(|(waiting, _)| waiting.as_mut().poll(cx).is_ready()).inspect(|_| {
+                this.step += 1;
+                this.trace.note(Event::Late(script.name));
+            });
+            this.trace.note(Event::Pending(script.name, WaitsFor::Else));
+            return Poll::Pending;
+        }
         while let Some(op) = script.steps.get(this.step).filter(|_| !run.finishing.get()) {
             if let Some(waits_for) = this.step(&run, op, cx) {
                 this.trace.note(Event::Pending(script.name, waits_for));

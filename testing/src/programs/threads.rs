@@ -6,8 +6,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use anyhow::Context;
-
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The threads beside an executor's: some that do things when they get to it, or one that is waited for whenever it does
@@ -71,26 +69,23 @@ impl Threads {
     }
 
     /// Waits until free threads have done all that they were asked for. After that they do nothing.
-    pub(super) fn end_free(&self) -> anyhow::Result<()> {
-        if self.are_free { self.end() } else { Ok(()) }
+    pub(super) fn end_free(&self) {
+        if self.are_free {
+            self.end();
+        }
     }
 
-    fn end(&self) -> anyhow::Result<()> {
+    fn end(&self) {
         for Worker { jobs, thread, .. } in self.workers.take() {
             drop(jobs);
-            ended(thread)?;
+            thread.join().expect("the thread catches what its jobs panic with");
         }
-        Ok(())
     }
 
     /// Waits for all. The executor must have ended.
-    pub(super) fn join(&self) -> anyhow::Result<()> {
-        self.end()?;
+    pub(super) fn join(&self) {
+        self.end();
         let waiting = std::mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        waiting.into_iter().try_for_each(ended)
+        waiting.into_iter().for_each(|thread| thread.join().expect("a thread that awaits panicked"));
     }
-}
-
-fn ended(thread: JoinHandle<()>) -> anyhow::Result<()> {
-    thread.join().ok().context("a thread beside the executor panicked")
 }

@@ -1,6 +1,5 @@
 //! What only Clockworker's tasks can wait for.
 
-use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::ops::Range;
 use std::pin::Pin;
@@ -13,8 +12,8 @@ use clockworker::{JoinSet, yield_now};
 
 use super::clockworker::{Clockworker, Join};
 use super::event::{Event, spawning};
+use super::interpreter::{Run, Waiting};
 use super::op::{Rest, Script, TaskName, Thread, Wait};
-use super::subject::{Run, Waiting};
 use super::task::{Output, TaskFuture};
 use crate::panics::drop_contained;
 
@@ -45,11 +44,9 @@ async fn yield_often(times: u8) {
 /// Waits for another thread, which is asked at the first poll and ends the wait by one wake. If `disturbed`, the task is woken
 /// before for nothing.
 pub(super) fn for_thread(run: &Run<Clockworker>, disturbed: bool) -> impl Future<Output = ()> + use<> {
-    let waits = Waits::begin(&run.subject.gates);
     let (weak, open) = (Rc::downgrade(run), Arc::new(AtomicBool::new(false)));
     let mut is_asked = false;
     poll_fn(move |cx| {
-        let _counted = &waits;
         if is_asked {
             return if open.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending };
         }
@@ -67,22 +64,6 @@ pub(super) fn for_thread(run: &Run<Clockworker>, disturbed: bool) -> impl Future
         }
         Poll::Pending
     })
-}
-
-/// Counts as a wait until it is dropped.
-struct Waits(Rc<Cell<u32>>);
-
-impl Waits {
-    fn begin(count: &Rc<Cell<u32>>) -> Self {
-        count.set(count.get() + 1);
-        Self(Rc::clone(count))
-    }
-}
-
-impl Drop for Waits {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
-    }
 }
 
 fn spawn_when_room(

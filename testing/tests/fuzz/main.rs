@@ -9,8 +9,8 @@ use std::panic::catch_unwind;
 use std::path::Path;
 
 use clockworker_testing::effort::each_seed;
+use clockworker_testing::panics;
 use clockworker_testing::programs::{Kind, play};
-use clockworker_testing::quiet;
 use fastrand::Rng;
 
 type Target = fn(&[u8]);
@@ -23,7 +23,7 @@ const TARGETS: [(&str, Target); 3] = [
 
 #[test]
 fn inputs_that_were_kept_break_no_promise() {
-    quiet::install();
+    panics::install();
     for (name, target) in TARGETS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/inputs").join(name);
         // There may be none.
@@ -31,7 +31,7 @@ fn inputs_that_were_kept_break_no_promise() {
             let path = input.unwrap().path();
             let bytes = fs::read(&path).unwrap();
             let run = catch_unwind(|| target(&bytes));
-            assert!(run.is_ok() && quiet::unmeant() == 0, "{}", path.display());
+            assert!(run.is_ok() && panics::unmeant() == 0, "{}", path.display());
         }
     }
 }

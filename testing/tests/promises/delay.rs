@@ -70,7 +70,7 @@ fn play(seed: u64, delays: &Rc<Delays>) {
     });
     let ex = scene.set();
     let host_takes = || Duration::from_nanos(scene.rng.borrow_mut().u64(..=scene.workload.host_away));
-    scene.time.drive(&ex, || scene.unfinished.get() == 0, host_takes).unwrap();
+    scene.time.drive(&ex, || scene.unfinished.get() == 0, host_takes);
 }
 
 impl Scene {

@@ -78,7 +78,7 @@ fn a_scripted_timeline_is_read_back_as_it_was() {
 #[test]
 fn polls_of_each_worker_are_what_its_queue_was_busy() {
     let tasks: Vec<_> = (0..300).map(|nth| (nth % 3 == 0, nth % 300, nth as u32 % 7)).collect();
-    let (ex, timeline) = run(everything(), 3, &tasks);
+    let (ex, timeline) = run(everything(), &tasks);
     let (events, bytes) = read(&timeline);
     assert!(events.is_sorted_by_key(|event| event.1), "in the order of their times");
     let (mut polled, mut began): (BTreeMap<String, u64>, u64) = (BTreeMap::new(), 0);

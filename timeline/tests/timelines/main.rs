@@ -3,9 +3,10 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "tests")]
 
-mod counters;
 #[cfg(feature = "dial9")]
 mod dial9;
+#[cfg(all(target_os = "linux", feature = "samply-markers"))]
+mod samply;
 mod support;
 mod trace;
 mod workload;

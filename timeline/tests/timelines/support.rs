@@ -26,10 +26,10 @@ pub(crate) fn executor(asked: Observation) -> (Executor, ManualClock) {
     (ex, clock)
 }
 
-/// Tasks of the default queue and of `other`, which has that share: whether in the latter, how long each poll takes, and how many polls.
-pub(crate) fn run(asked: Observation, share: u32, tasks: &[(bool, u64, u32)]) -> (Executor, Timeline) {
+/// Tasks of the default queue and of `other`, which has a share of 3: whether in the latter, how long each poll takes, and how many polls.
+pub(crate) fn run(asked: Observation, tasks: &[(bool, u64, u32)]) -> (Executor, Timeline) {
     let (ex, clock) = executor(asked);
-    let other = ex.new_queue("other").share(share).request(us(100)).create().unwrap();
+    let other = ex.new_queue("other").share(3).request(us(100)).create().unwrap();
     for &(in_other, took, polls) in tasks {
         let clock = clock.clone();
         let task = async move {
@@ -40,11 +40,8 @@ pub(crate) fn run(asked: Observation, share: u32, tasks: &[(bool, u64, u32)]) ->
                 clock.advance(us(took));
             }
         };
-        if in_other {
-            other.spawn(task)
-        } else {
-            ex.spawn(task)
-        };
+        let queue = if in_other { &other } else { ex.default_queue() };
+        queue.spawn(task);
     }
     ex.block_on(ex.drained());
     let timeline = ex.timeline();

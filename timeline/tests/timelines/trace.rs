@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use clockworker::Executor;
+use clockworker::observe::PollOutcome::{Finished, Pending, Yielded};
+use clockworker::observe::SliceEndReason::HostDue;
 use clockworker::observe::{Observation, Timeline};
-use clockworker_timeline::{Summary, write_html};
+use clockworker_timeline::{summary, write_html};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::support::{everything, ns, run, trace, us};
+use crate::support::{HEAVY, Script, everything, ns, run, trace};
 
 /// Slices of one track nest or are apart, or Perfetto moves them elsewhere; and what begins ends.
 fn assert_well_formed(events: &[Value]) {
@@ -42,21 +44,17 @@ fn assert_well_formed(events: &[Value]) {
 
 #[test]
 fn a_small_run_is_drawn_as_it_was() {
-    let (_ex, timeline) = run(everything(), 3, &[(false, 30, 2), (true, 50, 1)]);
+    let (_ex, timeline) = run(everything(), &[(false, 30, 2), (true, 50, 1)]);
     let events = trace(&timeline);
     assert_well_formed(&events);
     let of_task = |ph: &str| -> Vec<(&str, u64)> {
         let of_ph = events.iter().filter(|event| event["ph"] == ph);
-        let mut found: Vec<_> = of_ph
-            .filter_map(|event| Some((event["args"]["task"].as_str()?, ns(&event["ts"]) / 1_000)))
-            .collect();
-        found.sort_by_key(|(task, at)| (*at, std::cmp::Reverse(*task)));
-        found
+        of_ph.filter_map(|event| Some((event["args"]["task"].as_str()?, ns(&event["ts"]) / 1_000))).collect()
     };
     // The queue of the larger share is due first, and the second poll of the other's task is the last.
-    assert_eq!(of_task("X"), [("1.0.1", 0), ("0.0.1", 50), ("0.0.1", 80)]);
-    assert_eq!(of_task("b"), [("1.0.1", 0), ("0.0.1", 0), ("0.0.1", 80)]);
-    assert_eq!(of_task("e"), [("1.0.1", 0), ("0.0.1", 50), ("0.0.1", 80)]);
+    assert_eq!(of_task("X"), [("0.0.1", 50), ("0.0.1", 80), ("1.0.1", 0)]);
+    assert_eq!(of_task("b"), [("0.0.1", 0), ("0.0.1", 80), ("1.0.1", 0)]);
+    assert_eq!(of_task("e"), [("0.0.1", 50), ("0.0.1", 80), ("1.0.1", 0)]);
     let names: Vec<&Value> = events.iter().filter(|event| event["name"] == "thread_name").collect();
     assert_eq!(names[2]["args"]["name"], "queue other (share 3)");
     let polled = events.iter().find(|event| event["args"]["task"] == "1.0.1").unwrap();
@@ -65,21 +63,49 @@ fn a_small_run_is_drawn_as_it_was() {
 
 #[test]
 fn a_summary_says_who_held_the_thread_and_who_waited() {
-    let (_ex, timeline) = run(everything(), 3, &[(true, 700, 1), (false, 30, 2)]);
-    let summary = Summary::of(&timeline);
-    assert_eq!((summary.time, summary.longest_polls[0].took), (us(760), us(700)));
-    let wait = &summary.longest_waits[0];
-    assert_eq!((wait.took, &*wait.queue), (us(700), "default"));
-    let text = summary.to_string();
-    assert!(text.contains("held the thread for   700.0 µs from       0 ns on: task 0 of other"), "{text}");
-    assert!(text.contains("waited for            700.0 µs from       0 ns on: task 0 of default"), "{text}");
+    let (_ex, timeline) = run(everything(), &[(true, 700, 1), (false, 30, 2)]);
+    let text = summary(&timeline);
+    let [all, head, default, other, held, .., waited, _, _] = &text.lines().collect::<Vec<_>>()[..] else {
+        panic!("{text}")
+    };
+    assert_eq!(*all, "760µs");
+    assert_eq!(*head, "queue   share     polls       busy   wait p50        p99    longest");
+    assert!(default.starts_with("default     1         2     60.0µs      0.0ns"), "{text}");
+    assert!(other.starts_with("other       3         1    700.0µs      0.0ns"), "{text}");
+    assert!(held.starts_with("held the thread for    700.0µs from      0.0ns on: task 0 of other"), "{text}");
+    assert!(
+        waited.starts_with("waited for             700.0µs from      0.0ns on: task 0 of default"),
+        "{text}"
+    );
     assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
 }
 
+/// How many tasks of a queue were ready, in microseconds.
+fn ready(timeline: &Timeline, queue: &str) -> Vec<(u64, i64)> {
+    let name = format!("ready: {queue}");
+    let events = trace(timeline).into_iter().filter(|event| event["ph"] == "C" && event["name"] == *name);
+    events.map(|event| (ns(&event["ts"]) / 1_000, event["args"]["tasks"].as_i64().unwrap())).collect()
+}
+
 #[test]
-fn nothing_is_a_trace_too() {
-    assert_eq!(trace(&Timeline::default()).len(), 3);
-    assert!(Summary::of(&Timeline::default()).queues.is_empty());
+fn ready_tasks_are_counted_from_wake_to_poll() {
+    let [first, second, third] = [(HEAVY, 0), (HEAVY, 1), (HEAVY, 2)];
+    let began = Script::default().spawned(0, first).spawned(1, second).began(5, HEAVY, 2);
+    let polled = began.polled(5, first, 10, Yielded).spawned(7, third).polled(15, second, 10, Pending);
+    let timeline = polled.polled(30, third, 10, Finished).polled(40, first, 2, Yielded).timeline();
+    let expected = [(0, 1), (1, 2), (5, 1), (7, 2), (30, 1), (40, 0), (42, 1)];
+    assert_eq!(ready(&timeline, "heavy"), expected, "at 15 one yields and one is polled");
+}
+
+#[test]
+fn a_slice_tells_of_tasks_that_were_ready_before_and_of_aborted_ones() {
+    let began = Script::default().spawned(2, (HEAVY, 7)).began(4, HEAVY, 3);
+    let polled = began.polled(4, (HEAVY, 5), 1, Pending).ended(5, HEAVY, HostDue);
+    // One was aborted.
+    let mut timeline = polled.began(9, HEAVY, 1).timeline();
+    assert_eq!(ready(&timeline, "heavy"), [(2, 1), (4, 2), (9, 1)]);
+    timeline.queues.clear();
+    assert_eq!(ready(&timeline, "gone (0)").len(), 3);
 }
 
 /// `.ci/browser` has a browser look at one.
@@ -89,6 +115,8 @@ fn a_page_has_the_trace_in_it_and_asks_for_nothing_from_elsewhere() {
     let queue = ex.new_queue("</script><b>").create().unwrap();
     ex.observe(Observation::new().timeline(1 << 16)).unwrap();
     ex.block_on(queue.spawn(async {})).unwrap();
+    assert_eq!(trace(&Timeline::default()).len(), 3, "nothing is a trace too");
+    assert_eq!(summary(&Timeline::default()).lines().count(), 2);
     for timeline in [ex.timeline(), Timeline::default()] {
         let mut page = Vec::new();
         write_html(&timeline, &mut page).unwrap();
@@ -99,10 +127,7 @@ fn a_page_has_the_trace_in_it_and_asks_for_nothing_from_elsewhere() {
         let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
         let data: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
         assert_eq!(data["traceEvents"], Value::Array(trace(&timeline)));
-        assert_eq!(
-            (&data["otherData"]["is_cut"], &data["otherData"]["is_stopped"]),
-            (&false.into(), &false.into())
-        );
+        assert_eq!(data["otherData"], serde_json::json!({"is_cut": false, "is_stopped": false}));
     }
 }
 
@@ -116,13 +141,16 @@ proptest! {
         every_poll in any::<bool>(),
     ) {
         let asked = Observation::new().timeline(1 << bytes);
-        let (ex, timeline) = run(if every_poll { asked.every_poll() } else { asked }, 3, &tasks);
-        assert_well_formed(&trace(&timeline));
+        let (ex, timeline) = run(if every_poll { asked.every_poll() } else { asked }, &tasks);
+        let events = trace(&timeline);
+        assert_well_formed(&events);
         if !timeline.is_cut {
-            let stats = ex.stats().queues;
-            for queue in Summary::of(&timeline).queues {
-                let account = stats.iter().find(|of| of.name == queue.name).unwrap();
-                prop_assert_eq!((queue.busy, queue.polls), (account.busy, account.polls));
+            for (nth, account) in ex.stats().queues.into_iter().enumerate() {
+                let is_poll = |event: &&Value| event["tid"] == nth + 1 && event["args"]["outcome"].is_string();
+                let polls: Vec<u64> = events.iter().filter(is_poll).map(|event| ns(&event["dur"])).collect();
+                prop_assert_eq!(polls.len() as u64, account.polls);
+                prop_assert_eq!(polls.iter().sum::<u64>(), account.busy.as_nanos() as u64);
+                prop_assert!(ready(&timeline, &account.name).last().is_none_or(|last| last.1 == 0));
             }
         }
     }

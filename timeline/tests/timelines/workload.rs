@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::support::{HEAVY, Script, everything, executor, run, us};
 
 fn workload(tasks: &[(bool, u64, u32)]) -> Workload {
-    Workload::of(&run(everything(), 3, tasks).1)
+    Workload::of(&run(everything(), tasks).1)
 }
 
 fn replay(workload: &Workload, policy: &str) -> Vec<Done> {
@@ -96,13 +96,7 @@ arrival,service,queue,group,polls,response
 250000,0,(host),,,
 ";
     assert_eq!(String::from_utf8(csv).unwrap(), expected);
-}
-
-#[test]
-fn nothing_is_no_work() {
-    let workload = Workload::of(&Timeline::default());
-    assert_eq!((workload.queues(), workload.measured()), (&[][..], &[][..]));
-    assert_eq!(replay(&workload, "fifo"), []);
+    assert_eq!(replay(&Workload::of(&Timeline::default()), "fifo"), [], "nothing is no work");
 }
 
 /// The ring was cut in a slice: that it polled the task is gone.

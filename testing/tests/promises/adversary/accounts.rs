@@ -1,6 +1,6 @@
 //! [`Accounts`]: what the adversary knows of a play: which queues there are, and who got the thread.
 
-use crate::bounds::{Queue, shortfall};
+use crate::bounds::{POLLS_OVERRUN, Queue, shortfall};
 
 /// A place is a queue, and any that is created in its stead after it was closed. It counts in W also while it is closed.
 #[derive(Debug, Default)]
@@ -12,8 +12,6 @@ pub(super) struct Accounts {
     most_shares: u64,
     shares_change: bool,
     victim: usize,
-    /// By how many polls a slice may overrun what it was granted.
-    polls_overrun: u64,
     /// Service, in the order in which it was given.
     rounds: Vec<Round>,
     /// Moves and polls.
@@ -48,8 +46,8 @@ const FEWEST_CYCLES: u64 = 3;
 
 impl Accounts {
     /// For a play of about so many moves and polls, of a victim in that place.
-    pub(super) fn new(victim: usize, operations: u64, polls_overrun: u64) -> Self {
-        Accounts { victim, planned: operations, polls_overrun, ..Accounts::default() }
+    pub(super) fn new(victim: usize, operations: u64) -> Self {
+        Accounts { victim, planned: operations, ..Accounts::default() }
     }
 
     /// A queue is created, in a new place or in one where another was closed.
@@ -78,7 +76,7 @@ impl Accounts {
         self.operations += 1;
         let queue = &mut self.places[place];
         queue.longest_poll = queue.longest_poll.max(poll);
-        queue.overrun = self.polls_overrun * queue.longest_poll;
+        queue.overrun = POLLS_OVERRUN * queue.longest_poll;
         match self.rounds.last_mut() {
             Some(round) if place == self.victim => round.victim += ns,
             Some(round) if round.victim == 0 => round.others += ns,
@@ -127,44 +125,5 @@ impl Accounts {
             }
             greatest
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_closed_queue_counts_until_its_place_is_taken() {
-        let mut accounts = Accounts::new(0, 1, 1);
-        [1, 8, 3].into_iter().enumerate().for_each(|(place, share)| accounts.create(place, share, 1));
-        accounts.create(1, 8, 1);
-        assert_eq!((accounts.most_shares, accounts.shares_change), (12, false));
-        accounts.create(1, 2, 1);
-        accounts.set_share(2, 4);
-        assert_eq!((accounts.most_shares, accounts.shares_change), (12, true));
-    }
-
-    /// B = (1/2)·(10 + 4 + K) + 10 + K, where K = 2·(10 + 4)
-    #[test]
-    fn a_broken_bound_is_more_than_one() {
-        let mut accounts = Accounts::new(0, 1, 1);
-        accounts.create(0, 1, 10);
-        accounts.create(1, 1, 10);
-        accounts.serve(1, 118, 4);
-        assert_eq!(accounts.outcome().beyond, [1.0; 3]);
-        accounts.serve(1, 28, 0);
-        assert_eq!(accounts.outcome().beyond, [73.0 / 59.0, 63.0 / 49.0, 56.0 / 42.0]);
-    }
-
-    #[test]
-    fn the_shortfall_is_that_of_the_worst_stretch_times_w() {
-        let mut accounts = Accounts::new(0, 1, 1);
-        accounts.create(0, 1, 10);
-        accounts.create(1, 1, 10);
-        for (place, ns) in [(0, 100), (1, 30), (0, 1), (1, 30), (0, 100), (1, 59)] {
-            accounts.serve(place, ns, ns);
-        }
-        assert_eq!(accounts.shortfalls(), [30, 30 - 1 + 30, 30 - 1 + 30]);
     }
 }

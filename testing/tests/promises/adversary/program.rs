@@ -4,26 +4,96 @@ use std::fmt::{self, Debug, Display};
 
 use fastrand::Rng;
 
-use super::accounts::Outcome;
 use crate::log_uniform;
 
-/// What the adversary can do to a subject, and the subject.
-pub(super) trait Kind: Copy + Debug + PartialEq + 'static {
-    /// All there are; those more than once that are to be drawn more often.
-    const ALL: &'static [Self];
+/// What the main future can do, or a task in its stead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// The queue's napper is woken for so many polls, and sleeps again after them.
+    Wake,
+    /// A task of so many polls is spawned on the queue, and forgotten.
+    Spawn,
+    /// The same, and the main future awaits it.
+    Await,
+    /// The same as [`Spawn`](Kind::Spawn), by name and through a handle.
+    Send,
+    /// The queue's youngest task is aborted, the napper too.
+    Abort,
+    /// The main future waits until so many polls were done, of any queue.
+    Rest,
+    /// Or so many of that queue.
+    RestOf,
+    /// As the two, and what comes next is done inside of the last of these polls, up to what only the main future can do.
+    Enter,
+    EnterOf,
+    /// The main future yields.
+    Yield,
+    /// The main future works.
+    Work,
+    /// From now on a visit of the host takes so long.
+    Host,
+    /// The queue has that share from now on.
+    Share,
+    /// The queue has that request from now on.
+    Request,
+    /// The queue is closed, if it is open.
+    Close,
+    /// The queue is created, if it is closed, under its name.
+    Create,
+    /// Or under another.
+    CreateNew,
+}
+
+use Kind::{
+    Abort, Await, Close, Create, CreateNew, Enter, EnterOf, Host, Request, Rest, RestOf, Send, Share, Spawn,
+    Wake, Work, Yield,
+};
+
+/// All kinds; those more than once that are to be drawn more often.
+const ALL: &[Kind] = &[
+    Wake, Wake, Wake, Wake, Spawn, Spawn, Spawn, Await, Send, Abort, Abort, Rest, Rest, RestOf, RestOf,
+    Enter, EnterOf, Yield, Work, Host, Share, Request, Close, Create, CreateNew,
+];
+
+impl Kind {
+    pub(super) fn rests(self) -> bool {
+        matches!(self, Rest | RestOf | Enter | EnterOf)
+    }
+
+    pub(super) fn enters(self) -> bool {
+        matches!(self, Enter | EnterOf)
+    }
+
+    pub(super) fn is_of_one(self) -> bool {
+        matches!(self, RestOf | EnterOf)
+    }
+
+    /// Whether a task can do it too.
+    pub(super) fn is_for_all(self) -> bool {
+        !self.rests() && !matches!(self, Yield | Work | Await)
+    }
 
     /// Which numbers of its move it uses.
-    fn numbers(self) -> &'static [Number];
+    fn numbers(self) -> &'static [Number] {
+        match self {
+            Spawn | Await | Send => &[Number::Polls, Number::Drop],
+            Wake | Rest | RestOf | Enter | EnterOf => &[Number::Polls],
+            Work | Host | Request => &[Number::Time],
+            Share => &[Number::Share],
+            Create | CreateNew => &[Number::Share, Number::Time],
+            Abort | Yield | Close => &[],
+        }
+    }
 
     /// Whether it may be about the victim, which it leaves its work.
-    fn spares_its_queue(self) -> bool;
-
-    /// Plays a program, of about so many moves and polls.
-    fn play(program: &Program<Self>, operations: u64) -> Outcome;
+    fn spares_its_queue(self) -> bool {
+        // What is aborted may be its only task.
+        !matches!(self, Abort | Close | Create | CreateNew | Share)
+    }
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Number {
+enum Number {
     Polls,
     Share,
     Time,
@@ -32,8 +102,8 @@ pub(super) enum Number {
 
 /// A kind of move, the queue that it is about, and numbers, of which it uses some. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Move<K> {
-    pub(super) kind: K,
+pub(super) struct Move {
+    pub(super) kind: Kind,
     pub(super) queue: usize,
     pub(super) polls: u32,
     pub(super) share: u32,
@@ -43,7 +113,7 @@ pub(super) struct Move<K> {
 }
 
 /// A move about a queue, with numbers that are to be replaced where they are used.
-pub(super) fn on<K>(kind: K, queue: usize) -> Move<K> {
+pub(super) fn on(kind: Kind, queue: usize) -> Move {
     Move { kind, queue, polls: 1, share: 1, time: 20_000, drop: 0 }
 }
 
@@ -58,11 +128,11 @@ pub(super) struct Shape {
 
 /// Queues, created in their order, and moves that are made in their order, and then again.
 #[derive(Clone, PartialEq)]
-pub(super) struct Program<K> {
+pub(super) struct Program {
     pub(super) queues: Vec<Shape>,
     /// The queue that always has work.
     pub(super) victim: usize,
-    pub(super) moves: Vec<Move<K>>,
+    pub(super) moves: Vec<Move>,
 }
 
 /// What a number may be.
@@ -95,9 +165,9 @@ impl Range {
     }
 }
 
-impl<K: Kind> Move<K> {
-    fn draw(rng: &mut Rng, program: &Program<K>) -> Self {
-        let kind = K::ALL[rng.usize(..K::ALL.len())];
+impl Move {
+    fn draw(rng: &mut Rng, program: &Program) -> Self {
+        let kind = ALL[rng.usize(..ALL.len())];
         let is_any = kind.spares_its_queue() && rng.u8(..4) == 0;
         Move {
             kind,
@@ -147,9 +217,9 @@ const MOST_MOVES: usize = 32;
 
 const MOST_QUEUES: usize = 10;
 
-impl<K: Kind> Program<K> {
+impl Program {
     /// Of queues, by share, request and length of a poll, the two in microseconds. The first is the victim.
-    pub(super) fn of(queues: &[(u32, u64, u64)], moves: &[Move<K>]) -> Self {
+    pub(super) fn of(queues: &[(u32, u64, u64)], moves: &[Move]) -> Self {
         let shape = |&(share, request, poll): &(u32, u64, u64)| Shape {
             share,
             request: request * 1_000,
@@ -205,7 +275,7 @@ impl<K: Kind> Program<K> {
             6..=7 => drop(self.moves.remove(at)),
             8..=9 => self.moves.swap(at, rng.usize(..count)),
             10..=13 => self.moves[at].vary(rng),
-            14 => self.moves[at].kind = K::ALL[rng.usize(..K::ALL.len())],
+            14 => self.moves[at].kind = ALL[rng.usize(..ALL.len())],
             15 => self.moves[at].queue = queue,
             16..=18 => self.queues[queue].vary(rng),
             _ => self.change_queues(rng),
@@ -238,22 +308,9 @@ impl<K: Kind> Program<K> {
         self.moves.retain(|step| step.queue != gone);
         self.moves.iter_mut().for_each(|step| step.queue = renumbered(step.queue));
     }
-
-    /// It without one of its moves or queues; there are so many ways.
-    pub(super) fn simpler(&self, way: usize) -> Option<Self> {
-        let mut program = self.clone();
-        if way < self.moves.len() {
-            program.moves.remove(way);
-            return Some(program);
-        }
-        let others = (0..self.queues.len()).filter(|&queue| queue != self.victim);
-        let gone = others.rev().nth(way - self.moves.len())?;
-        program.remove_queue(gone);
-        (program.queues.len() > 1).then_some(program)
-    }
 }
 
-impl<K: Kind> Display for Program<K> {
+impl Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  victim {}", self.victim)?;
         self.queues.iter().try_for_each(|queue| writeln!(f, "  {queue:?}"))?;

@@ -8,18 +8,15 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use clockworker::{Executor, Handle, JoinHandle, ManualClock, Queue, yield_now};
-use tokio::sync::Notify;
+use clockworker::{AbortHandle, Executor, Handle, JoinHandle, ManualClock, Queue, yield_now};
+use tokio::sync::{Notify, Semaphore};
 
 use super::accounts::{Accounts, Outcome};
-use super::executor::Kind;
-use super::program::{Move, Program};
-use super::queues::{Known, Queues};
-use crate::bounds::POLLS_OVERRUN;
+use super::program::{Kind, Move, Program};
 
 /// The executor's tasks hold it, so it does not hold the executor.
 struct Scene {
-    program: Program<Kind>,
+    program: Program,
     ex: Weak<Executor>,
     handle: Handle,
     clock: ManualClock,
@@ -46,7 +43,7 @@ const MOST_TASKS: usize = 32;
 /// The most polls that a napper is woken for.
 const MOST_NAPS: usize = 1_000;
 
-pub(super) fn play(program: &Program<Kind>, operations: u64) -> Outcome {
+pub(super) fn play(program: &Program, operations: u64) -> Outcome {
     let clock = ManualClock::new();
     let first = program.queues[0];
     let builder = Executor::builder().clock(clock.clone()).share(first.share);
@@ -56,7 +53,7 @@ pub(super) fn play(program: &Program<Kind>, operations: u64) -> Outcome {
         ex: Rc::downgrade(&ex),
         handle: ex.handle(),
         clock,
-        accounts: RefCell::new(Accounts::new(program.victim, operations, POLLS_OVERRUN)),
+        accounts: RefCell::new(Accounts::new(program.victim, operations)),
         queues: RefCell::default(),
         polls: RefCell::new(vec![0; program.queues.len()]),
         host: Cell::new(0),
@@ -129,7 +126,7 @@ impl Scene {
     }
 
     /// The main future awaits a task, as long as patience lasts.
-    async fn spawn_and_await(self: &Rc<Self>, step: Move<Kind>) {
+    async fn spawn_and_await(self: &Rc<Self>, step: Move) {
         self.wait.begin(u32::MAX, None, 0..0);
         let Some(task) = self.spawn(step) else { return };
         let (mut task, mut over) = (pin!(task), pin!(self.wait.is_over.notified()));
@@ -140,18 +137,18 @@ impl Scene {
         .await;
     }
 
-    fn act(self: &Rc<Self>, step: Move<Kind>) {
+    fn act(self: &Rc<Self>, step: Move) {
         match step.kind {
             Kind::Work => self.clock.advance(Duration::from_nanos(step.time)),
             Kind::Host => self.host.set(step.time),
             Kind::Spawn | Kind::Send => drop(self.spawn(step)),
-            Kind::Create | Kind::CreateRenamed => self.create(step),
+            Kind::Create | Kind::CreateNew => self.create(step),
             Kind::Close => self.queues.borrow_mut().close(step.queue),
             _ => self.open(step.queue).iter().for_each(|on| self.act_on(on, step)),
         }
     }
 
-    fn act_on(self: &Rc<Self>, on: &Rc<Known>, step: Move<Kind>) {
+    fn act_on(self: &Rc<Self>, on: &Rc<Known>, step: Move) {
         match step.kind {
             Kind::Wake => {
                 let room = MOST_NAPS.saturating_sub(on.naps.available_permits());
@@ -174,7 +171,7 @@ impl Scene {
         }
     }
 
-    fn spawn(self: &Rc<Self>, step: Move<Kind>) -> Option<JoinHandle<()>> {
+    fn spawn(self: &Rc<Self>, step: Move) -> Option<JoinHandle<()>> {
         let on = self.open(step.queue).filter(|on| on.queue.stats().live < MOST_TASKS)?;
         let task = if step.kind == Kind::Send {
             let serial = on.serial;
@@ -191,11 +188,11 @@ impl Scene {
         Some(task)
     }
 
-    fn create(&self, step: Move<Kind>) {
+    fn create(&self, step: Move) {
         let number = step.queue;
         let Some(ex) = self.ex.upgrade().filter(|_| self.open(number).is_none()) else { return };
         let mut name = number.to_string();
-        if step.kind == Kind::CreateRenamed {
+        if step.kind == Kind::CreateNew {
             name = format!("{name} ({})", self.queues.borrow().all.len());
         }
         let request = Duration::from_nanos(step.time);
@@ -318,40 +315,95 @@ impl Wait {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::executor::Kind::{Abort, Await, Rest, RestOf, Spawn, Wake};
-    use super::super::program::on;
-    use super::*;
+/// One queue, and what is known of it.
+struct Known {
+    queue: Queue,
+    /// Its number in the program.
+    number: usize,
+    /// Its number among all that there were.
+    serial: usize,
+    place: usize,
+    /// Nanoseconds that its tasks used.
+    used: Cell<u64>,
+    /// Polls that its napper has been woken for.
+    naps: Semaphore,
+    napper: RefCell<Option<AbortHandle>>,
+    tasks: RefCell<Vec<AbortHandle>>,
+}
 
-    const A: usize = 0;
-    const B: usize = 1;
-
-    fn outcome(moves: &[Move<Kind>]) -> Outcome {
-        let outcome = play(&Program::of(&[(1, 100, 20); 2], moves), 4_000);
-        assert_eq!(outcome.misbilled, 0.0);
-        outcome
+impl Known {
+    fn remember(&self, task: AbortHandle) {
+        let mut tasks = self.tasks.borrow_mut();
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(task);
     }
 
-    fn polls(polls: u32, kind: Kind, queue: usize) -> Move<Kind> {
-        Move { polls, ..on(kind, queue) }
+    /// Aborts the youngest task that is there and was not aborted.
+    fn abort_youngest(&self) {
+        let mut tasks = self.tasks.borrow_mut();
+        tasks.retain(|task| !task.is_finished());
+        let youngest = tasks.pop();
+        drop(tasks);
+        youngest.iter().for_each(AbortHandle::abort);
+    }
+}
+
+#[derive(Default)]
+struct Queues {
+    all: Vec<Rc<Known>>,
+    /// By number in the program: none where it is closed.
+    open: Vec<Option<Rc<Known>>>,
+    /// Closed, with tasks left.
+    closing: Vec<Rc<Known>>,
+    /// Places to be taken, the next one last.
+    free: Vec<usize>,
+    places: usize,
+}
+
+/// No more queues than this are closed and have tasks left: each time one is created or closed, all of them are looked at.
+const MOST_CLOSING: usize = 128;
+
+impl Queues {
+    /// A queue was created: it takes the place of the one that went last, or a new one.
+    fn add(&mut self, number: usize, queue: Queue) -> Rc<Known> {
+        self.free_places();
+        let place = self.free.pop().unwrap_or(self.places);
+        self.places = self.places.max(place + 1);
+        let known = Rc::new(Known {
+            queue,
+            number,
+            serial: self.all.len(),
+            place,
+            used: Cell::new(0),
+            naps: Semaphore::new(0),
+            napper: RefCell::default(),
+            tasks: RefCell::default(),
+        });
+        self.all.push(Rc::clone(&known));
+        self.open.resize(self.open.len().max(number + 1), None);
+        self.open[number] = Some(Rc::clone(&known));
+        known
     }
 
-    /// The host is visited after each poll, and so they take turns poll by poll. B = (1/2)·(260 + 2·260) + 260 + 2·260 µs, as a
-    /// slice may overrun its 100 µs by eight polls of 20.
-    #[test]
-    fn two_that_are_alike_take_turns() {
-        let outcome = outcome(&[polls(100, Wake, B), polls(100, Rest, A)]);
-        assert_eq!(outcome.ratios, [10.0 / 1_170.0; 3]);
-        assert_eq!(outcome.served, outcome.cycles * 100 * 20_000);
+    /// Closes a queue, unless [too many](MOST_CLOSING) are closing. Its place is free once its last task has ended.
+    fn close(&mut self, number: usize) {
+        self.free_places();
+        if self.closing.len() == MOST_CLOSING {
+            return;
+        }
+        if let Some(known) = self.open[number].take() {
+            known.queue.close();
+            self.closing.push(known);
+            self.free_places();
+        }
     }
 
-    #[test]
-    fn a_drop_is_service_whether_its_task_ended_or_was_aborted() {
-        let ended = outcome(&[Move { drop: 30_000, ..polls(2, Await, B) }]);
-        assert_eq!(ended.served % 20_000, 10_000 * (ended.cycles % 2));
-        let aborted =
-            outcome(&[Move { drop: 70_000, ..polls(2, Spawn, B) }, on(Abort, B), polls(5, RestOf, A)]);
-        assert_eq!(aborted.served, aborted.cycles * (5 * 20_000 + 70_000));
+    fn free_places(&mut self) {
+        let free = &mut self.free;
+        self.closing.retain(|known| {
+            let is_gone = known.queue.stats().live == 0;
+            free.extend(is_gone.then_some(known.place));
+            !is_gone
+        });
     }
 }
