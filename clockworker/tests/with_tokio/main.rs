@@ -16,6 +16,7 @@ mod differences;
 mod local_set;
 mod local_set_runs;
 mod third_party;
+mod visits;
 
 #[path = "drop_in"]
 mod on_tokio {

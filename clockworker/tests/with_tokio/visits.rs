@@ -1,0 +1,144 @@
+//! Visits of tokio as a host: which tasks it has deferred, and when it sees to its driver.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, pending, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use clockworker::schedulers::Ready;
+use clockworker::{Executor, ManualClock};
+use tokio::sync::Notify;
+use tokio::task::{LocalSet, spawn_local, yield_now};
+
+use crate::support::{Call, Spy, current_thread, never_rests};
+
+/// An executor with one poll a turn, and the reasons why each of its tasks became ready.
+fn watched() -> (Executor, Rc<RefCell<Vec<(usize, Ready)>>>) {
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let sees = Rc::clone(&seen);
+    let spy = Spy::<false>::fifo().listening(move |call| {
+        if let Call::Push(task, why) = call {
+            sees.borrow_mut().push((task.id.slot(), why));
+        }
+    });
+    let builder = Executor::builder().scheduler(spy).poll_cap(1).clock(ManualClock::new());
+    (builder.build().unwrap(), seen)
+}
+
+/// Beside a task that always has work, so that each turn ends with a visit.
+fn reasons(task: impl Future<Output = ()> + 'static, host: impl AsyncFnOnce(&Executor)) -> Vec<Ready> {
+    let (ex, seen) = watched();
+    let task = ex.spawn(task);
+    ex.spawn(never_rests());
+    current_thread().block_on(LocalSet::new().run_until(async {
+        host(&ex).await;
+        ex.run_until(task).await.unwrap();
+    }));
+    let seen = seen.borrow();
+    seen.iter().filter(|(slot, _)| *slot == 0).map(|(_, why)| *why).skip(1).collect()
+}
+
+#[test]
+fn a_task_that_awaits_tokios_yield_now_has_yielded_from_the_first_time_on() {
+    let yields = async {
+        for _ in 0..10 {
+            yield_now().await;
+        }
+    };
+    assert_eq!(reasons(yields, async |_| {}), [Ready::Deferred; 10]);
+}
+
+#[test]
+fn a_task_that_a_task_of_tokios_wakes_is_woken_however_often() {
+    let (asks, answers) = (Rc::new(Notify::new()), Rc::new(Notify::new()));
+    let (asked, answered) = (Rc::clone(&asks), Rc::clone(&answers));
+    let task = async move {
+        for _ in 0..40 {
+            asks.notify_one();
+            answered.notified().await;
+        }
+    };
+    let host = async move |_: &Executor| {
+        spawn_local(async move {
+            loop {
+                asked.notified().await;
+                answers.notify_one();
+            }
+        });
+    };
+    let reasons = reasons(task, host);
+    assert!(reasons.len() == 40 && reasons.iter().all(|why| *why == Ready::Woken), "{reasons:?}");
+}
+
+/// How many turns the executor has until a task beside it has seen tokio's driver run so often.
+fn turns_for(times: u32, run: impl AsyncFnOnce(Rc<Executor>)) -> u64 {
+    let (ex, _) = watched();
+    let ex = Rc::new(ex);
+    ex.spawn(never_rests());
+    current_thread().block_on(LocalSet::new().run_until(async {
+        run(Rc::clone(&ex)).await;
+        for _ in 0..times {
+            yield_now().await;
+        }
+    }));
+    ex.stats().host_polls
+}
+
+/// A task that is woken at once is polled 61 times before the driver.
+#[test]
+fn in_a_task_of_tokios_its_driver_runs_after_each_turn() {
+    let in_a_task =
+        async |ex: Rc<Executor>| drop(spawn_local(async move { ex.run_until(pending::<()>()).await }));
+    let turns = turns_for(100, in_a_task);
+    assert!((100..=200).contains(&turns), "{turns}");
+}
+
+/// A task of `ex` that yields to it for so many turns.
+async fn turns(times: u32) {
+    for _ in 0..times {
+        clockworker::yield_now().await;
+    }
+}
+
+/// tokio's driver does not run there: what tokio has deferred is not woken.
+#[test]
+fn another_crates_block_on_inside_a_task_of_tokios_goes_on() {
+    current_thread().block_on(LocalSet::new().run_until(async {
+        spawn_local(async {
+            let (ex, _) = watched();
+            let task = ex.spawn(turns(1_000));
+            futures::executor::block_on(ex.run_until(task)).unwrap();
+        })
+        .await
+        .unwrap();
+    }));
+}
+
+/// Also where tokio has polled the run before, or another run of that executor in turn.
+#[test]
+fn a_run_goes_on_in_another_crates_block_on_after_tokio_has_polled_it() {
+    current_thread().block_on(LocalSet::new().run_until(async {
+        spawn_local(async {
+            let (ex, _) = watched();
+            let left = Rc::new(Cell::new(500));
+            let counts = Rc::clone(&left);
+            let task = ex.spawn(async move {
+                while counts.replace(counts.get() - 1) > 1 {
+                    clockworker::yield_now().await;
+                }
+            });
+            let mut other = pin!(ex.run_until(pending::<()>()));
+            let mut run = pin!(ex.run_until(task));
+            // By turns of tokio's, in which it shows that it wakes what is deferred.
+            poll_fn(|cx| {
+                assert!(run.as_mut().poll(cx).is_pending() && other.as_mut().poll(cx).is_pending());
+                if left.get() < 250 { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+            futures::executor::block_on(run).unwrap();
+        })
+        .await
+        .unwrap();
+    }));
+}
