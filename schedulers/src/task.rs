@@ -87,8 +87,7 @@ pub enum Ready {
     Woken,
     /// It was woken while it was being polled, by itself or by what it awaited.
     Yielded,
-    /// It was woken by the first visit to the host after its poll, and after each of the seven polls before that, none of which
-    /// was short: as a task is that computes and awaits tokio's own `yield_now` again and again, whose wake waits for the
-    /// host. It yields, in all likelihood.
+    /// The host had deferred its wake until after its I/O, as tokio does for a task that awaits tokio's own `yield_now`: it has
+    /// merely yielded.
     Deferred,
 }
