@@ -13,9 +13,12 @@ use tokio::task::{LocalSet, spawn_local, yield_now};
 
 use crate::support::{Call, Spy, current_thread, never_rests};
 
-/// An executor with one poll a turn, and the reasons why each of its tasks became ready.
-fn watched() -> (Executor, Rc<RefCell<Vec<(usize, Ready)>>>) {
-    let seen = Rc::new(RefCell::new(Vec::new()));
+/// Why tasks became ready: the slot and the reason.
+type Seen = Rc<RefCell<Vec<(usize, Ready)>>>;
+
+/// An executor with one poll a turn, and the reasons why its tasks became ready.
+fn watched() -> (Executor, Seen) {
+    let seen = Seen::default();
     let sees = Rc::clone(&seen);
     let spy = Spy::<false>::fifo().listening(move |call| {
         if let Call::Push(task, why) = call {
