@@ -237,7 +237,7 @@ mod tests {
         for (cost, budget) in [(100, 10_000), (600, 12_000), (1_000, 20_000), (4_000, 20_000)] {
             assert_eq!(settled(|_| cost), budget, "{cost}");
         }
-        let mostly_long = |number: u32| if number % 60 == 0 { 700 } else { 9_000 };
+        let mostly_long = |number: u32| if number.is_multiple_of(60) { 700 } else { 9_000 };
         assert_eq!(settled(mostly_long), 14_000, "the cheapest counts");
     }
 

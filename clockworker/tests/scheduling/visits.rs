@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use clockworker::schedulers::Ready;
-use clockworker::{Executor, HOST_BUDGETS, RunUntil, yield_now};
+use clockworker::{Executor, RunUntil, yield_now};
 
 use crate::support::*;
 
