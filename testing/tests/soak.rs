@@ -30,7 +30,10 @@ fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
     let before = Allocated::now();
     let counts = play_all(|case| each_seed(100, 50_000, case)).checked();
     let lost = Allocated::now() - before - left_by_hosts;
-    assert_eq!((lost.bytes, lost.pieces), (0, 0), "bytes and allocations lost");
+    // One round alone does not use every host.
+    if seed().is_none() {
+        assert_eq!((lost.bytes, lost.pieces), (0, 0), "bytes and allocations lost");
+    }
     // Last, as what is printed is kept until the test has ended.
     let [rounds, repeated, tasks, polls] = counts;
     println!("{rounds} rounds, {repeated} of them twice: {tasks} tasks with {polls} polls");

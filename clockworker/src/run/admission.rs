@@ -213,31 +213,45 @@ impl Core {
         true
     }
 
-    /// Admits a batch of what other threads sent. True if that was all.
+    /// Admits a batch of what other threads sent, and of aborts. True if that was all.
     fn admit_mail(&self) -> bool {
-        let Some(woken) = self.shared.woken_list() else { return true };
+        let mut left = BATCH;
+        while self.turn_mail() {
+            while let Some(arrival) = self.next_mail() {
+                self.admit(arrival);
+                left -= 1;
+                // Where a future was dropped, that may have taken long.
+                if left == 0 || self.meter.is_stale() {
+                    return false;
+                }
+            }
+            // The last of an earlier batch: what has come since may be the abort of a task that was woken by now.
+            if !self.shared.inbox.has_mail() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Has the mail ready to be admitted in order: what is left of an earlier batch, or else what has come. False if that
+    /// takes another gap.
+    fn turn_mail(&self) -> bool {
+        let Some(woken) = self.shared.woken_list() else { return false };
         let mut mail = self.admission.mail.take();
         if mail.is_empty() {
             mail = self.shared.inbox.take_all(woken);
         }
         let are_few = mail.turn_round(FEW);
         self.put_back(mail);
-        if !are_few && !self.turn_many() {
-            return false;
-        }
-        for _ in 0..BATCH {
-            // User code may run in each admission, so the rest is put back first.
-            let mut mail = self.admission.mail.take();
-            let next = mail.next();
-            self.put_back(mail);
-            let Some(arrival) = next else { return true };
-            self.admit(arrival);
-            if self.meter.is_stale() {
-                // A future was dropped, which may have taken long.
-                return false;
-            }
-        }
-        false
+        are_few || self.turn_many()
+    }
+
+    fn next_mail(&self) -> Option<Incoming> {
+        let mut mail = self.admission.mail.take();
+        let next = mail.next();
+        // User code may run when it is admitted.
+        self.put_back(mail);
+        next
     }
 
     /// Turns more of the mail round. True once all is turned.

@@ -51,6 +51,14 @@ fn agree(calls: &[Call], start: i128) {
     }
 }
 
+/// Credits are cut to two of the longest turns that others waited for.
+#[test]
+fn a_turn_of_a_queue_alone_widens_no_credits() {
+    use Call::{Add, Charge, Serve, Sleep, Wake};
+    let asleep_in_debt = [Charge(1, 8_001), Wake(1), Sleep(0)];
+    agree(&[&[Add(1, 2_000), Add(1, 2_000), Wake(0), Serve(3_000)][..], &asleep_in_debt].concat(), 0);
+}
+
 proptest! {
     #![proptest_config(config())]
 

@@ -186,6 +186,8 @@ struct Reader {
     polls_of: BTreeMap<u16, u64>,
     /// Tasks that were dropped on their way in. As such a drop may take long, polls come before what arrived after it.
     unmade: u64,
+    /// Polls when the last of them was dropped.
+    polls_at_unmade: Option<u64>,
 }
 
 impl Reader {
@@ -226,6 +228,7 @@ impl Reader {
                 self.task(task).unmade += 1;
                 self.dropped(task);
                 self.unmade += 1;
+                self.polls_at_unmade = Some(self.polls);
             }
             Event::Refused(task) => {
                 self.task(task).refused += 1;
@@ -276,7 +279,9 @@ impl Reader {
         let (polls, seen) = (self.polls, *self.task(task));
         if !seen.ended && seen.spawned > 0 && seen.aborted.is_none() {
             self.audit.aborts.insert((seen.phase(polls), by, on));
-            self.task(task).aborted = Some((by, self.polls_of(seen.queue), self.unmade));
+            // An admission that takes long is followed by a slice of one poll, also if the abort comes before it.
+            let grace = u64::from(self.polls_at_unmade == Some(polls));
+            self.task(task).aborted = Some((by, self.polls_of(seen.queue) + grace, self.unmade));
         }
     }
 
@@ -286,7 +291,7 @@ impl Reader {
         let Seen { queue, aborted: Some((by, before, unmade)), .. } = *seen else { return };
         // A scheduler aborts while the next poll is being chosen.
         if self.is_timely && by != Actor::Scheduler && unmade == self.unmade {
-            let late = self.polls_of(queue) - before;
+            let late = self.polls_of(queue).saturating_sub(before);
             self.audit.complain("polls of a queue before the drop of its aborted task", late);
         }
     }

@@ -10,7 +10,7 @@ use clockworker::schedulers::{Las, Qlas, Serpt};
 use clockworker::{AbortHandle, Executor, ManualClock, Queue, yield_now};
 
 use crate::support::{
-    OnDrop, Probe, assert_finished, hold, never_rests, output, probed, settle, tick, untimed,
+    OnDrop, Probe, assert_finished, elsewhere, hold, never_rests, output, probed, settle, tick, untimed,
 };
 
 #[test]
@@ -179,4 +179,40 @@ fn tasks_that_abort_one_another_in_their_drops_leave_the_host_its_turns() {
     let after = ex.stats();
     assert_eq!(after.host_yields - before.host_yields, TASKS as u64 - 1, "one after each but the last");
     assert_finished(&after, 0, TASKS as u64, 0);
+}
+
+/// An abort is behind what came from other threads and is still to be admitted, as an admission before it took long.
+#[test]
+fn a_task_that_is_woken_and_aborted_behind_a_slow_admission_is_not_polled() {
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+    let [aborted, woken] = [Probe::new(), Probe::new()];
+    let task = ex.spawn(aborted.future());
+    drop(ex.spawn(woken.future()));
+    settle(&ex);
+    let takes_long = SlowDrop(clock);
+    let handle = ex.handle();
+    elsewhere(move || {
+        // It is dropped when it is admitted.
+        handle.spawn(move || async move { drop(takes_long) }).abort();
+    });
+    let waker = woken.waker();
+    elsewhere(|| waker.wake());
+    let (wakes, abort) = (aborted.waker(), task.abort_handle());
+    drop(ex.spawn(async move {
+        wakes.wake();
+        abort.abort();
+    }));
+    settle(&ex);
+    assert!(output(task).unwrap_err().is_cancelled());
+    assert_eq!((aborted.polls.get(), woken.polls.get()), (1, 2));
+}
+
+/// Takes a millisecond to drop.
+struct SlowDrop(ManualClock);
+
+impl Drop for SlowDrop {
+    fn drop(&mut self) {
+        self.0.advance(Duration::from_millis(1));
+    }
 }
