@@ -5,10 +5,12 @@
 
 #![allow(clippy::print_stdout, reason = "the figures of RELIABILITY.md, shown by `--nocapture`")]
 
+use std::hint::black_box;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
-use clockworker::Executor;
+use clockworker::{Cap, Executor, yield_now};
 use clockworker_testing::effort::{each_seed, seed};
 use clockworker_testing::host::Host;
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
@@ -27,6 +29,7 @@ fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
     panics::install();
     play_all(|case| (1..=WARM_UP).for_each(case));
     let left_by_hosts = left_by_hosts();
+    let_the_alarm_wake_hosts();
     let before = Allocated::now();
     let counts = play_all(|case| each_seed(100, 50_000, case)).checked();
     let lost = Allocated::now() - before - left_by_hosts;
@@ -45,6 +48,27 @@ fn left_by_hosts() -> Allocated {
     let nothing = || Host::ALL.iter().for_each(|host| host.run(&Executor::new(), async {}));
     thread::spawn(nothing).join().unwrap();
     Allocated::now() - before
+}
+
+/// Has the alarm of caps wake each host: its thread stays, and monoio 0.2.4 makes a queue of 32 KiB for a thread that wakes one
+/// of its tasks.
+fn let_the_alarm_wake_hosts() {
+    let cap = Cap::new(Duration::from_micros(1), Duration::from_millis(1)).unwrap();
+    let throttled = move || {
+        for host in Host::ALL {
+            let ex = Executor::new();
+            let queue = ex.new_queue("capped").cap(cap).create().unwrap();
+            let computes = queue.spawn(async {
+                for _ in 0..3 {
+                    (0..10_000).for_each(|i| _ = black_box(i));
+                    yield_now().await;
+                }
+            });
+            host.run(&ex, computes).unwrap();
+            assert!(queue.stats().throttled_periods > 0, "{host:?}");
+        }
+    };
+    thread::spawn(throttled).join().unwrap();
 }
 
 /// Plays rounds on another thread, watched. That thread is gone when it returns, and what it allocated.

@@ -20,7 +20,7 @@ impl Drivers {
     /// Takes the right to drive the executor, as long as the guard lives. None if it is taken.
     #[inline]
     pub(crate) fn drive(&self) -> Option<Driving<'_>> {
-        (!self.is_driven.replace(true)).then_some(Driving(self))
+        (!self.is_driven.replace(true)).then(|| Driving(self))
     }
 
     /// Panics if the calling code is run by the executor, or by a drop that must not run it.

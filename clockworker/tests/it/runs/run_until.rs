@@ -141,6 +141,29 @@ fn a_run_inside_its_own_task_or_run_is_as_its_future() {
     assert_eq!(ex.block_on(inside(&ex)), 3);
 }
 
+/// Many of them, too: none of the runs that ride lets a later one drive inside the turn.
+#[test]
+fn runs_inside_a_run_never_drive() {
+    let ex = Rc::new(untimed());
+    let inner = Rc::clone(&ex);
+    let bystander = Probe::new();
+    drop(ex.spawn(bystander.future()));
+    let polls = Rc::clone(&bystander);
+    let task = ex.spawn(async move {
+        yield_now().await;
+        let before = polls.polls.get();
+        polls.waker().wake();
+        for _ in 0..3 {
+            let mut run = pin!(inner.run_until(pending::<()>()));
+            assert!(poll_once(&mut run).is_pending());
+            let text = complaint_of(|| inner.block_on(async {}));
+            assert!(text.starts_with(DRIVEN), "{text}");
+        }
+        assert_eq!(polls.polls.get(), before, "no other task is polled inside a poll");
+    });
+    assert!(ex.block_on(task).is_ok());
+}
+
 #[test]
 fn running_it_inside_the_future_being_run_or_a_drop_is_a_clear_error() {
     let ex = Rc::new(untimed());

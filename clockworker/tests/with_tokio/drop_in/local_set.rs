@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn, ready};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use std::thread;
@@ -40,6 +40,23 @@ fn tasks_of_any_depth_stay_on_the_calling_thread() {
                 assert_eq!(task.await.unwrap(), here);
             }
         });
+    }
+}
+
+#[test]
+fn runs_inside_tasks_of_each_other_to_any_depth() {
+    async fn nest(local: Rc<LocalSet>, depth: u32) -> u32 {
+        if depth == 0 {
+            yield_now().await;
+            return 0;
+        }
+        let child = local
+            .spawn_local(Box::pin(nest(Rc::clone(&local), depth - 1)) as Pin<Box<dyn Future<Output = u32>>>);
+        local.run_until(async { child.await.unwrap() + 1 }).await
+    }
+    for rt in [current_thread(), multi_thread()] {
+        let local = Rc::new(LocalSet::new());
+        assert_eq!(local.block_on(&rt, nest(Rc::clone(&local), 50)), 50);
     }
 }
 
