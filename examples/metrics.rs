@@ -12,9 +12,9 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
 
-use clockworker::metrics::Exporter;
 use clockworker::observe::Observation;
 use clockworker::{Executor, Handle, Queue};
+use clockworker_observe::metrics::Exporter;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;

@@ -59,7 +59,6 @@
 //! * `observe`: the module `observe`: how long tasks wait and run, and what happened when.
 //! * `stalls`: the module `stalls`, which reports polls that take too long while they run. On Linux with the stack of the thread.
 //! * `tracing`: each task is a span, named and targeted as tokio's are: tokio-console shows the tasks with their queues.
-//! * `metrics`: the module `metrics`, which passes all counters on to the facade `metrics`, and so to Prometheus and others.
 //! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 
 #![deny(unsafe_code)]
@@ -86,8 +85,6 @@ mod handle;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 mod join_set;
-#[cfg(feature = "metrics")]
-pub mod metrics;
 #[cfg(feature = "observe")]
 pub mod observe;
 mod queue_builder;

@@ -2,8 +2,8 @@
 
 use ::metrics::{Label, Unit, describe_histogram, histogram};
 
-use crate::observe::{Histogram, Latency, TurnLatency};
-use crate::{ExecutorStats, QueueStats};
+use clockworker::observe::{Histogram, Latency, TurnLatency};
+use clockworker::{ExecutorStats, QueueStats};
 
 struct Series<T> {
     name: &'static str,

@@ -10,9 +10,9 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::metrics::Exporter;
 use clockworker::observe::Observation;
 use clockworker::{Executor, ManualClock};
+use clockworker_observe::metrics::Exporter;
 use clockworker_testing::driving::settle;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 

@@ -1,7 +1,7 @@
 //! What an executor does, through the facade of the crate `metrics`: for Prometheus, StatsD, and whatever else has a
 //! recorder for it.
 //!
-//! [`Exporter::publish`] takes an executor's [stats](crate::Executor::stats) and passes on what happened since it was last called.
+//! [`Exporter::publish`] takes an executor's [stats](clockworker::Executor::stats) and passes on what happened since it was last called.
 //! When that is is yours to say: a task that sleeps with the host's timers, or whoever answers a scrape, as the example `metrics`
 //! does, which has each scrape see the state of that moment.
 //!
@@ -18,25 +18,24 @@
 //! | `clockworker_queue_busy_nanoseconds_total`, `…_branch_busy_nanoseconds_total`, `…_overrun_nanoseconds_total`, `…_throttled_nanoseconds_total` | counter | |
 //! | `clockworker_queue_tasks_{spawned,completed,cancelled,panicked,refused,shed}_total` | counter | |
 //! | `clockworker_queue_local_wakes_total`, `…_remote_wakes_total` | counter | tasks that waited, woken on the executor's thread and on others |
-//! | `clockworker_queue_periods_total`, `…_throttled_periods_total` | counter | of its [cap](crate::Cap) |
+//! | `clockworker_queue_periods_total`, `…_throttled_periods_total` | counter | of its [cap](clockworker::Cap) |
 //! | `clockworker_queue_share`, `…_ready_tasks`, `…_live_tasks`, `…_waiting_spawns` | gauge | |
 //! | `clockworker_queue_longest_poll_seconds` | gauge | the longest poll since the last call, of those that were timed |
 //! | `clockworker_queue_wait_seconds`, `…_poll_seconds`, `…_slice_seconds` | histogram | ready to polled; polls; slices |
 //!
-//! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says. Wakes, histograms and `longest_poll`
-//! need the feature `observe`; the last two also that [latency](crate::observe::Observation::latency) is asked for. A time goes
+//! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says. Histograms and `longest_poll`
+//! need [latency](clockworker::observe::Observation::latency) to be asked for. A time goes
 //! into them as the middle of its bucket: off by 3 % at most.
 //!
 //! Counters of the facade are whole numbers, so times are in nanoseconds, not in seconds as Prometheus would have it:
 //! `rate(clockworker_queue_busy_nanoseconds_total[1m]) / 1e9` is the part of a core that a queue had.
 
-#[cfg(feature = "observe")]
 mod histograms;
 mod series;
 
 use ::metrics::Label;
 
-use crate::{ExecutorStats, QueueStats};
+use clockworker::{ExecutorStats, QueueStats};
 
 /// Passes what an executor does on to the recorder of the crate `metrics`: the global one, or the local one of the
 /// thread. See the [module](self) for the series.
@@ -48,7 +47,7 @@ use crate::{ExecutorStats, QueueStats};
 ///
 /// ```
 /// use clockworker::Executor;
-/// use clockworker::metrics::Exporter;
+/// use clockworker_observe::metrics::Exporter;
 ///
 /// let ex = Executor::new();
 /// let mut exporter = Exporter::new().named("shard 0");
@@ -76,8 +75,8 @@ impl Exporter {
         self
     }
 
-    /// Passes on what happened since the last call; `stats` are from [`Executor::stats`](crate::Executor::stats) or
-    /// [`Handle::stats`](crate::Handle::stats), always of the same executor.
+    /// Passes on what happened since the last call; `stats` are from [`Executor::stats`](clockworker::Executor::stats) or
+    /// [`Handle::stats`](clockworker::Handle::stats), always of the same executor.
     ///
     /// What a queue did after the last call before it was gone is in none of its own series, but in `clockworker_time`. Its gauges go
     /// to zero.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ::metrics::{Label, Unit, counter, describe_counter, describe_gauge, gauge};
 
-use crate::{ExecutorStats, QueueStats};
+use clockworker::{ExecutorStats, QueueStats};
 
 /// A series of queues whose values come one at a time.
 struct Series<T> {
@@ -47,9 +47,7 @@ const QUEUE_COUNTERS: &[Series<u64>] = &[
     counted("clockworker_queue_throttled_periods_total", "Periods in which its cap was used up", |q| {
         q.throttled_periods
     }),
-    #[cfg(feature = "observe")]
     counted("clockworker_queue_local_wakes_total", "Tasks woken on the executor's thread", |q| q.wakes.local),
-    #[cfg(feature = "observe")]
     counted("clockworker_queue_remote_wakes_total", "Tasks woken from other threads", |q| q.wakes.remote),
 ];
 
@@ -62,7 +60,6 @@ const QUEUE_GAUGES: &[Series<f64>] = &[
     state("clockworker_queue_ready_tasks", "Tasks ready to be polled", |q| q.ready as f64),
     state("clockworker_queue_live_tasks", "Tasks that have not finished", |q| q.live as f64),
     state("clockworker_queue_waiting_spawns", "Spawns that wait for room", |q| q.waiting as f64),
-    #[cfg(feature = "observe")]
     Series {
         name: "clockworker_queue_longest_poll_seconds",
         unit: Unit::Seconds,
@@ -89,7 +86,6 @@ pub(super) fn describe() {
     for series in QUEUE_GAUGES {
         describe_gauge!(series.name, series.unit, series.about);
     }
-    #[cfg(feature = "observe")]
     super::histograms::describe();
 }
 
@@ -103,7 +99,6 @@ pub(super) fn publish_executor(since: &ExecutorStats, labels: &[Label]) {
     }
     counter!(HOST_POLLS, labels.to_vec()).increment(since.host_polls);
     counter!(HOST_YIELDS, labels.to_vec()).increment(since.host_yields);
-    #[cfg(feature = "observe")]
     super::histograms::publish_executor(since, labels);
 }
 
@@ -115,7 +110,6 @@ pub(super) fn publish_queue(since: &QueueStats, labels: &[Label]) {
     for series in QUEUE_GAUGES {
         gauge!(series.name, labels.to_vec()).set((series.value)(since));
     }
-    #[cfg(feature = "observe")]
     super::histograms::publish_queue(since, labels);
 }
 
