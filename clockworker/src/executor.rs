@@ -11,6 +11,7 @@ use crate::handle::Handle;
 use crate::host::{self, RunUntil};
 #[cfg(feature = "observe")]
 use crate::observe::{Observation, ObservationError, QueueFrames, TaskDump, TaskHooks, Timeline};
+use crate::probe::ExecutorClock;
 use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
 use crate::run::{Core, Drained, ExecutorStats, context};
@@ -190,7 +191,7 @@ impl Executor {
         poll_fn(|cx| drained.poll(cx)).await;
     }
 
-    #[cfg(any(feature = "tokio", feature = "stalls"))]
+    #[cfg(any(feature = "tokio", feature = "observe"))]
     pub(crate) fn core(&self) -> &Rc<Core> {
         &self.core
     }
@@ -282,6 +283,11 @@ impl Executor {
     #[cfg(feature = "observe")]
     pub fn dump(&self) -> TaskDump {
         self.core.dump()
+    }
+
+    /// Its clock, for those who want to know the time without the executor, on any thread.
+    pub fn clock(&self) -> ExecutorClock {
+        self.core.clock()
     }
 
     /// What the executor has done so far.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-#[cfg(feature = "observe")]
 use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, Share};
@@ -207,13 +206,11 @@ impl Group {
     }
 
     /// The group's name, if it was given [one](crate::GroupBuilder::name).
-    #[cfg(feature = "observe")]
     pub fn name(&self) -> Option<Arc<str>> {
         self.queue.inner.records.borrow().group_name(self.index)
     }
 
     /// Gives the group that name.
-    #[cfg(feature = "observe")]
     pub(crate) fn set_name(&self, name: Arc<str>) {
         self.queue.inner.records.borrow_mut().set_group_name(self.index, name);
     }
@@ -242,7 +239,6 @@ impl fmt::Debug for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Group");
         shown.field("queue", &self.queue.name()).field("key", &self.key);
-        #[cfg(feature = "observe")]
         if let Ok(records) = self.queue.inner.records.try_borrow()
             && let Some(name) = records.group_name(self.index)
         {

@@ -1,6 +1,5 @@
 //! [`GroupBuilder`]: opens groups with attributes.
 
-#[cfg(feature = "observe")]
 use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, Share};
@@ -34,20 +33,12 @@ pub struct GroupBuilder<'a> {
     weight: u32,
     /// But for the weight, which is not checked yet.
     attributes: Attributes,
-    #[cfg(feature = "observe")]
     name: Option<Arc<str>>,
 }
 
 impl<'a> GroupBuilder<'a> {
     pub(crate) fn new(queue: &'a Queue, key: u64) -> Self {
-        Self {
-            queue,
-            key,
-            weight: Share::MIN.get(),
-            attributes: Attributes::new(),
-            #[cfg(feature = "observe")]
-            name: None,
-        }
+        Self { queue, key, weight: Share::MIN.get(), attributes: Attributes::new(), name: None }
     }
 
     /// The group's weight: 1 to [`Share::MAX`](crate::schedulers::Share::MAX), 1 unless told otherwise. Under a scheduler that
@@ -79,7 +70,6 @@ impl<'a> GroupBuilder<'a> {
     /// let tenant = ex.default_queue().new_group(42).name("Acme").open().unwrap();
     /// assert_eq!(tenant.name().as_deref(), Some("Acme"));
     /// ```
-    #[cfg(feature = "observe")]
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
@@ -100,7 +90,6 @@ impl<'a> GroupBuilder<'a> {
             Some(group) if group.attributes() == attributes => group,
             Some(_) => return Err(GroupError::open(self.key)),
         };
-        #[cfg(feature = "observe")]
         self.name.into_iter().for_each(|name| group.set_name(name));
         Ok(group)
     }

@@ -87,6 +87,8 @@ pub mod hyper;
 mod join_set;
 #[cfg(feature = "observe")]
 pub mod observe;
+#[cfg(feature = "observe")]
+mod probing;
 mod queue_builder;
 mod queue_handle;
 mod remote_task_builder;
@@ -130,6 +132,7 @@ pub use remote_task_builder::RemoteTaskBuilder;
 pub use run::{ExecutorStats, GroupStats, HOST_BUDGETS, MAX_DEPTH, QueueStats};
 pub use shutdown::ShutdownReport;
 pub use spawn_when_room::SpawnWhenRoom;
+pub use task::probe;
 pub use task::{AbortHandle, Id, JoinError, JoinHandle};
 pub use task_builder::{TaskBuilder, new_task};
 pub use try_spawn::TrySpawnError;

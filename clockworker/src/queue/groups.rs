@@ -1,7 +1,6 @@
 //! Groups: tasks of a queue that belong together.
 
 use std::collections::HashMap;
-#[cfg(feature = "observe")]
 use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
@@ -28,7 +27,6 @@ pub(super) struct Groups {
     /// Groups from which a task went while a waiter waited for that.
     freed: Vec<GroupIndex>,
     /// Of those groups that have one.
-    #[cfg(feature = "observe")]
     names: HashMap<GroupIndex, Arc<str>>,
     /// Of those groups that were observed.
     #[cfg(feature = "observe")]
@@ -121,13 +119,11 @@ impl Groups {
     }
 
     /// The name of a group, if it was given one.
-    #[cfg(feature = "observe")]
     pub(super) fn name(&self, index: GroupIndex) -> Option<Arc<str>> {
         self.names.get(&index).cloned()
     }
 
     /// Gives an open group that name.
-    #[cfg(feature = "observe")]
     pub(super) fn set_name(&mut self, index: GroupIndex, name: Arc<str>) {
         if self.contains(index) {
             self.names.insert(index, name);
@@ -236,7 +232,6 @@ impl Groups {
         let place = std::mem::replace(&mut self.places[index as usize], NOWHERE);
         let group = self.open.remove(place as usize);
         self.by_key.remove(&group.key);
-        #[cfg(feature = "observe")]
         self.names.remove(&index);
         #[cfg(feature = "observe")]
         self.latencies.remove(&index);

@@ -31,9 +31,7 @@ pub use load_shedding::{LoadShedding, LoadSheddingError};
 
 pub(crate) use budget::{Budget, CapCounts};
 pub(crate) use counters::{Counter, Counters, GroupCounters};
-#[cfg(feature = "observe")]
-pub(crate) use groups::group_of;
-pub(crate) use groups::{GroupIndex, NO_GROUP, as_task};
+pub(crate) use groups::{GroupIndex, NO_GROUP, as_task, group_of};
 pub(crate) use handover::Handover;
 pub(crate) use limits::{Limits, MAX_TASKS};
 pub(crate) use long_polls::EARNS_NS;

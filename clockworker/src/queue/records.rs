@@ -137,7 +137,6 @@ impl Records {
     }
 
     /// The task in that id's slot, unless it is being polled or aborted.
-    #[cfg(feature = "observe")]
     pub(crate) fn live(&self, id: TaskId) -> Option<&LiveTask> {
         self.tasks.get(id.slot()).and_then(Record::at_rest)
     }

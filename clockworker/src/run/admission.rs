@@ -202,15 +202,15 @@ impl Core {
         most
     }
 
-    /// False if the task is ready already, or has finished.
-    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, deferred: Option<u8>) -> bool {
-        let Some((task, why)) = queue.make_ready(key, deferred) else { return false };
+    /// The task, unless it is ready already, or has finished.
+    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, deferred: Option<u8>) -> Option<Task> {
+        let (task, why) = queue.make_ready(key, deferred)?;
         if deferred.is_none() {
             queue.came(1);
         }
         self.make_runnable(queue);
         queue.push(task, why);
-        true
+        Some(task)
     }
 
     /// Admits a batch of what other threads sent, and of aborts. True if that was all.
@@ -274,8 +274,9 @@ impl Core {
             Incoming::Nothing => {}
             Incoming::Ready(key) => {
                 if let Some(queue) = self.queue_at(key.queue)
-                    && self.admit_ready(&queue, key, None)
+                    && let Some(task) = self.admit_ready(&queue, key, None)
                 {
+                    self.tell_remote_wake(&queue, task);
                     self.observe_remote_wake(&queue);
                 }
             }
@@ -339,8 +340,9 @@ impl Core {
             None => queue.push(task, Ready::Spawned),
             Some(placement) => self.push_placed(queue, group, task, &placement),
         }
+        self.tell_spawned(queue, task);
         #[cfg(feature = "observe")]
-        self.tell_spawned(queue, task.id);
+        self.call_spawned_hook(queue, task.id);
     }
 
     /// Hands a task to its scheduler with what was said of it. Its deadline counts from now.

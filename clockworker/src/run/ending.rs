@@ -131,6 +131,8 @@ impl Core {
         while !self.shared.inbox.close(woken) {
             self.admit_all();
         }
+        // Wakers and handles would keep it: it may hold some itself.
+        self.set_probe(None);
         #[cfg(feature = "observe")]
         self.shared.end_observing();
     }

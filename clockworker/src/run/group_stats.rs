@@ -1,6 +1,7 @@
 //! What a group has done so far.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clockworker_schedulers::Attributes;
@@ -20,9 +21,10 @@ use crate::queue::GroupIndex;
 pub struct GroupStats {
     /// The key that the group was opened with.
     pub key: u64,
+    /// A number that tells the groups of a queue apart, also those that had a key one after the other.
+    pub number: u32,
     /// The name that it was given, if any.
-    #[cfg(feature = "observe")]
-    pub name: Option<std::sync::Arc<str>>,
+    pub name: Option<Arc<str>>,
     /// What its scheduler was told of it last.
     pub attributes: Attributes,
     /// Tasks ready to be polled now. Tasks woken since the last poll, or on other threads, are not counted yet.
@@ -71,7 +73,7 @@ impl RunQueue {
         let is_counted = self.needs_service();
         GroupStats {
             key,
-            #[cfg(feature = "observe")]
+            number: records.group_number(group),
             name: records.group_name(group),
             attributes: records.group_attributes(group),
             ready,

@@ -61,6 +61,11 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
+    /// Its clock.
+    pub(super) fn clock(&self) -> Clock {
+        self.clock.clone()
+    }
+
     /// A meter whose host's account is open.
     pub(super) fn new(clock: Clock, _shared: &SharedRef) -> Self {
         let now = clock.now();

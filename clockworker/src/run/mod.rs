@@ -33,6 +33,7 @@ mod nesting;
 #[cfg(feature = "observe")]
 mod observer;
 mod pick;
+mod probed;
 mod queue;
 mod queues;
 mod room;

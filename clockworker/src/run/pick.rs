@@ -141,14 +141,24 @@ impl Core {
         self.slice.running.set(Some(queue.id));
         self.slice.take_signal();
         self.meter.begin(Account::Queue);
+        let end = match self.shared.probe() {
+            None => self.serve(&queue),
+            Some(probe) => self.serve_probed(&*probe, &queue),
+        };
+        Some(end)
+    }
+
+    /// Gives the queue the slice that it was granted. Why it has ended.
+    #[inline(always)] // as its caller was before it
+    pub(super) fn serve(&self, queue: &RunQueue) -> SliceEnd {
         #[cfg(feature = "observe")]
         let end = queue.run_framed_slice(self);
         #[cfg(not(feature = "observe"))]
         let end = queue.run_slice(self);
         self.slice.current.set(Current::NONE);
-        let end = if queue.has_next_scheduler() { self.change_in_slice(&queue, end) } else { end };
-        self.end_slice(&queue, end);
-        Some(end)
+        let end = if queue.has_next_scheduler() { self.change_in_slice(queue, end) } else { end };
+        self.end_slice(queue, end);
+        end
     }
 
     /// Gives a queue another scheduler at the end of its slice, at the queue's cost. Why the slice has ended.

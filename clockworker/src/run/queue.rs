@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::thread;
 
 use clockworker_schedulers::{Attributes, GroupId, QueueId, Ready, Scheduler, Share, Task, TaskId};
@@ -26,7 +27,7 @@ use crate::task::{Finish, LiveTask, QueueKey, RecordKey, WokenList};
 
 /// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
-    pub(super) name: RefCell<Box<str>>,
+    pub(super) name: RefCell<Arc<str>>,
     pub(crate) key: QueueKey,
     /// Its id in EEVDF; the same number as `key.index`.
     pub(crate) id: QueueId,
@@ -77,7 +78,7 @@ pub(crate) struct RunQueue {
 
 impl RunQueue {
     pub(crate) fn new<S: Scheduler + 'static>(
-        name: Box<str>,
+        name: Arc<str>,
         reserved: ReservedQueue,
         scheduler: S,
     ) -> Rc<Self> {
@@ -179,7 +180,6 @@ impl RunQueue {
         if *attributes == Attributes::new() {
             return self.push(task, Ready::Spawned);
         }
-        #[cfg(feature = "observe")]
         self.records.borrow().live(task.id).into_iter().for_each(|live| live.set_tag(attributes.tag));
         self.records.borrow_mut().set_attributes(task.id, *attributes);
         self.ready.set(self.ready.get() + 1);

@@ -240,7 +240,7 @@ impl Core {
             return Err(QueueError::stopped());
         }
         check_name(name)?;
-        if *queue.name.borrow() == name.into() {
+        if **queue.name.borrow() == *name {
             return Ok(());
         }
         self.collect_refused(name);

@@ -51,6 +51,7 @@ impl ExecutorStats {
                 Some(before) => now.since(before),
                 None => now.clone(),
             }),
+            probe_panics: self.probe_panics.saturating_sub(earlier.probe_panics),
             #[cfg(feature = "observe")]
             hook_panics: self.hook_panics.saturating_sub(earlier.hook_panics),
         }

@@ -11,6 +11,7 @@ use super::Core;
 use super::beacon::Activity;
 #[cfg(feature = "observe")]
 use super::observer::SliceObserver;
+use super::probed::ProbedTask;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 #[cfg(not(feature = "observe"))]
@@ -58,6 +59,7 @@ pub(crate) fn run<S: Scheduler>(
 ) -> Result<SliceEnd, Halt> {
     let shared: &Shared = &core.shared;
     let Some(woken) = shared.woken_list() else { unreachable!("slices are run on the owner thread") };
+    let probe = core.shared.probe();
     let mut observer = SliceObserver::begin(core, queue);
     if queue.has_aborted() {
         if let Some(end) = drop_aborted(seat, (queue, core, calls)) {
@@ -74,13 +76,23 @@ pub(crate) fn run<S: Scheduler>(
         observer.before_poll(&runnable, &timing, S::NEEDS_SERVICE);
         #[cfg(feature = "stalls")]
         let shown = core.show_poll(Activity::Poll, queue, (&runnable, group));
-        let mut ran = observer.run(runnable, group, || queue.take_finished(id));
-        if core.coop_budget.is_spent() {
-            ran = after_cut(ran, queue, core, id);
-        }
-        #[cfg(feature = "stalls")]
-        drop(shown);
-        let timed = timing.after_poll(S::NEEDS_SERVICE);
+        let whole =
+            |ran| if core.coop_budget.is_spent() { after_cut(ran, queue, core, (id, group)) } else { ran };
+        let (ran, timed) = match &probe {
+            None => {
+                let ran = whole(observer.run(runnable, group, || queue.take_finished(id)));
+                #[cfg(feature = "stalls")]
+                drop(shown);
+                (ran, timing.after_poll(S::NEEDS_SERVICE))
+            }
+            Some(probe) => {
+                let task = ProbedTask::new(queue, group, &runnable);
+                let ran = whole(task.poll(&**probe, core, runnable, id));
+                let timed = timing.after_poll(S::NEEDS_SERVICE);
+                task.tell_polled(&**probe, core, &ran, timed);
+                (ran, timed)
+            }
+        };
         observer.after_poll(&ran, id, timed);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
@@ -177,7 +189,7 @@ fn first<S: Scheduler>(
 /// is woken at once, and has yielded already.)
 #[cold]
 #[inline(never)]
-fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
+fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, (id, group): (TaskId, GroupIndex)) -> Ran {
     let by_others = core.renew_coop_budget(queue);
     let Ran::Pending(runnable) = ran else { return ran };
     if runnable.is_aborted() {
@@ -186,7 +198,11 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
     if !by_others {
         return Ran::Yielded(runnable);
     }
-    match runnable.run(|| queue.take_finished(id)) {
+    let ran = match core.shared.probe() {
+        None => runnable.run(|| queue.take_finished(id)),
+        Some(probe) => ProbedTask::new(queue, group, &runnable).poll(&*probe, core, runnable, id),
+    };
+    match ran {
         Ran::Pending(runnable) if core.coop_budget.is_spent() => {
             core.renew_coop_budget(queue);
             Ran::Yielded(runnable)
@@ -223,7 +239,10 @@ fn drop_aborted<S: Scheduler>(
         #[cfg(feature = "stalls")]
         let shown = core.show_poll(Activity::Drop, queue, (&aborted.live, aborted.group));
         // No borrow is held: user code runs here.
-        let removed = queue.cancel_aborted(aborted, Cause::Aborted);
+        let removed = match core.shared.probe() {
+            None => queue.cancel_aborted(aborted, Cause::Aborted),
+            Some(probe) => core.cancel_probed(&*probe, queue, aborted),
+        };
         #[cfg(feature = "stalls")]
         drop(shown);
         core.leave_task();

@@ -141,8 +141,9 @@ impl Core {
         self.observe_spawn(queue, task);
         queue.came(1);
         push(task);
+        self.tell_spawned(queue, task);
         #[cfg(feature = "observe")]
-        self.tell_spawned(queue, task.id);
+        self.call_spawned_hook(queue, task.id);
         self.shared.inbox.wake_parked_host();
         handle.unwrap_or_else(|| refuse(&self.shared, label, Refused::QueueClosed, ()))
     }

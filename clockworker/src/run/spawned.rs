@@ -8,7 +8,7 @@ use super::queue::RunQueue;
 impl Core {
     /// Tells of a task that its scheduler has just been given.
     #[inline]
-    pub(super) fn tell_spawned(&self, queue: &RunQueue, id: TaskId) {
+    pub(super) fn call_spawned_hook(&self, queue: &RunQueue, id: TaskId) {
         if self.shared.has_hooks() {
             self.call_spawned(queue, id);
         }

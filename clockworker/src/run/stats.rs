@@ -151,6 +151,8 @@ pub struct ExecutorStats {
     /// How long turns and visits of the host are, if that is [observed](crate::Executor::observe).
     #[cfg(feature = "observe")]
     pub latency: Option<TurnLatency>,
+    /// Calls of [probes](crate::probe::Probe) that panicked.
+    pub probe_panics: u64,
     /// Calls of [hooks](crate::observe::TaskHooks) that panicked.
     #[cfg(feature = "observe")]
     pub hook_panics: u64,
@@ -201,6 +203,7 @@ impl Core {
             wakes: self.all_wakes(&queues),
             #[cfg(feature = "observe")]
             latency: self.observer.turn_latency(),
+            probe_panics: self.shared.probe_panics(),
             #[cfg(feature = "observe")]
             hook_panics: self.shared.local().map_or(0, |local| local.hooks.panics()),
         }

@@ -61,8 +61,9 @@ impl Core {
     /// Whether a hook runs. What it spawns has no parent.
     pub(super) fn is_in_hook(&self) -> bool {
         #[cfg(feature = "observe")]
-        return self.shared.local().is_some_and(|local| local.hooks.is_calling());
-        #[cfg(not(feature = "observe"))]
-        false
+        if self.shared.local().is_some_and(|local| local.hooks.is_calling()) {
+            return true;
+        }
+        self.shared.is_in_probe()
     }
 }

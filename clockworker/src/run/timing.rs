@@ -178,7 +178,12 @@ pub(super) struct Timing<'a> {
 fn most_unread(core: &Core) -> u32 {
     match () {
         // Slices end on time: a queue with a cap is served, or another one waits for its next period.
-        () if core.queues.are_strict() || core.observer.times_every_poll() => 1,
+        () if core.queues.are_strict()
+            || core.observer.times_every_poll()
+            || core.shared.times_every_poll() =>
+        {
+            1
+        }
         () if core.queues.are_contended() => CONTENDED_STRIDE,
         () => MAX_STRIDE,
     }

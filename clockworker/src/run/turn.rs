@@ -179,7 +179,11 @@ pub(crate) fn poll_in_turn<T>(
     core.meter.begin(Account::Main);
     #[cfg(feature = "stalls")]
     let shown = core.show_main();
-    let polled = poll(&mut Context::from_waker(waker));
+    let mut cx = Context::from_waker(waker);
+    let polled = match core.shared.probe() {
+        None => poll(&mut cx),
+        Some(probe) => core.poll_main_probed(&*probe, || poll(&mut cx)),
+    };
     #[cfg(feature = "stalls")]
     drop(shown);
     // It woke itself, to let others run.
@@ -235,6 +239,7 @@ impl Core {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
         self.observe_turn(now, took_ns, self.pacer.is_visiting());
+        self.tell_turn(now, took_ns, self.pacer.is_visiting());
         self.pacer.end_visit(took_ns, || self.has_brought_nothing());
         let budget_ns = self.pacer.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
@@ -286,6 +291,7 @@ impl Core {
     pub(crate) fn end_turn(&self) {
         self.meter.begin(Account::Host);
         self.observe_turn_end(!self.pacer.is_visiting());
+        self.tell_turn_end(!self.pacer.is_visiting());
     }
 
     /// Whether the task that is being polled should yield: its slice or the host's patience is over, or a task came that may

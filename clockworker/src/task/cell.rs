@@ -109,6 +109,7 @@ where
     // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
     let handle = unsafe { JoinHandle::from_raw(header) };
     note(handle.id());
+    handle.header().tell_elsewhere();
     // SAFETY: the task was made with `NOTIFIED` set, so its link is this call's, and the handle keeps it alive.
     if let Err(link) = unsafe { shared.inbox.push(Link::new(header)) } {
         let _ = shared.take_placement(handle.id());

@@ -3,8 +3,6 @@
 use std::any::Any;
 use std::fmt;
 use std::mem::{ManuallyDrop, replace};
-#[cfg(feature = "observe")]
-use std::num::NonZeroU64;
 use std::ptr::{self, NonNull};
 use std::task::Context;
 
@@ -14,6 +12,8 @@ use super::Trace;
 use super::UNKNOWN;
 use super::finished;
 use super::joiner::{Joiner, Unpacked};
+use super::label::Marks;
+use super::probe::{AnyTask, TaskView, WokenBy};
 use super::shared::Local;
 use super::state::{LENT_MAX, State, Wake};
 use super::{Cause, Finish, Id, JoinError, Label, SharedRef, Stamp};
@@ -30,15 +30,13 @@ pub(crate) struct Header {
     pub(super) id: Id,
     pub(super) label: Label,
     pub(super) owned: Owned,
+    pub(super) marks: Marks,
     /// When it became ready last. Written by whoever makes it so.
     pub(super) ready_at: Stamp,
     /// The executor's last clock reading when it was spawned, or came in from another thread. [`UNKNOWN`] before that. The owner
     /// thread's.
     #[cfg(feature = "observe")]
     pub(super) spawned_at: Cell<u64>,
-    /// The tag that it was given or has inherited, for those who look at it. The owner thread's.
-    #[cfg(feature = "observe")]
-    pub(super) tag: Cell<Option<NonZeroU64>>,
     #[cfg(feature = "tracing")]
     pub(super) trace: Trace,
     /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
@@ -146,11 +144,10 @@ impl Header {
             id,
             label,
             owned,
+            marks: Marks::new(),
             ready_at,
             #[cfg(feature = "observe")]
             spawned_at,
-            #[cfg(feature = "observe")]
-            tag: Cell::new(None),
             #[cfg(feature = "tracing")]
             trace: Trace::none(),
             next: Cell::new(Link::NONE),
@@ -175,6 +172,12 @@ impl Header {
             UNKNOWN => self.shared.ticks.last(),
             at => at,
         }
+    }
+
+    /// Tells the probe that another thread wakes or spawns the task: on that thread, before the inbox has it.
+    #[inline]
+    pub(super) fn tell_elsewhere(&self) {
+        self.shared.tell(|probe| probe.woken_elsewhere(&AnyTask::new(self)));
     }
 
     /// The error of the task, cancelled for that cause.
@@ -359,7 +362,9 @@ pub(super) unsafe fn wake_task(header: NonNull<Header>) {
 #[inline(never)]
 unsafe fn wake_elsewhere(header: NonNull<Header>) {
     // SAFETY: the cell is alive, by the caller's promise.
-    if unsafe { header.as_ref() }.state.wake() == Wake::Submit {
+    let task = unsafe { header.as_ref() };
+    if task.state.wake() == Wake::Submit {
+        task.tell_elsewhere();
         // SAFETY: the cell is alive, and this call set `NOTIFIED`.
         unsafe { submit(header) };
     }
@@ -375,6 +380,7 @@ fn push_woken(header: NonNull<Header>, task: &Header, local: &Local) {
         note_ready(task, local, false);
     }
     local.woken.push(Link(header), task.owned.record.get().queue);
+    task.shared.tell(|probe| probe.woken(&TaskView::new(task, None), WokenBy::Local));
     task.shared.inbox.wake_parked_host();
 }
 

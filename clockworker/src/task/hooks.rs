@@ -82,7 +82,7 @@ pub struct TaskMeta {
 impl TaskMeta {
     pub(super) fn of(task: &Header) -> Self {
         let (name, location) = (task.label.name().cloned(), task.label.location());
-        let (queue, tag) = (task.owned.record.get().queue, task.tag.get().map(u64::from));
+        let (queue, tag) = (task.owned.record.get().queue, task.marks.tag());
         Self { id: task.id, name, queue, location, tag }
     }
 }

@@ -59,7 +59,7 @@ impl Id {
     }
 
     /// Makes this task the current one until the guard is dropped.
-    pub(super) fn enter(self) -> EnteredId {
+    pub(crate) fn enter(self) -> EnteredId {
         EnteredId { outer: CURRENT.replace(Some(self)) }
     }
 
@@ -81,7 +81,7 @@ impl Id {
 }
 
 /// Makes the task current again that was current before.
-pub(super) struct EnteredId {
+pub(crate) struct EnteredId {
     outer: Option<Id>,
 }
 

@@ -76,7 +76,7 @@ impl<T> JoinHandle<T> {
         self.header
     }
 
-    fn header(&self) -> &Header {
+    pub(super) fn header(&self) -> &Header {
         // SAFETY: the handle's reference keeps the cell alive.
         unsafe { self.header.as_ref() }
     }

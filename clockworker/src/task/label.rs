@@ -1,10 +1,16 @@
-//! [`Label`]: what a task is called, and where in the program it is spawned.
+//! [`Label`]: what a task is called, and where in the program it is spawned; [`Marks`]: what else those want who look at it.
 
+#[cfg(feature = "observe")]
+use std::cell::Cell;
 use std::fmt::DebugStruct;
+#[cfg(feature = "observe")]
+use std::num::NonZeroU64;
 #[cfg(feature = "observe")]
 use std::panic::Location;
 #[cfg(feature = "observe")]
 use std::sync::Arc;
+#[cfg(feature = "observe")]
+use std::sync::atomic::AtomicU64;
 
 /// The name of a task, if it was given one, and the call of the spawn in the user's code. Nothing without the feature `observe`,
 /// and takes no room then.
@@ -68,5 +74,49 @@ impl Label {
 
     pub(crate) fn name(&self) -> Option<&Arc<str>> {
         self.name.as_ref()
+    }
+}
+
+/// What is noted of a task for those who look at it. Nothing without the feature `observe`.
+#[derive(Debug)]
+pub(super) struct Marks {
+    /// The probe's.
+    #[cfg(feature = "observe")]
+    word: AtomicU64,
+    /// The tag that it was given or has inherited. The owner thread's.
+    #[cfg(feature = "observe")]
+    tag: Cell<Option<NonZeroU64>>,
+}
+
+impl Marks {
+    #[inline]
+    pub(super) fn new() -> Self {
+        Self {
+            #[cfg(feature = "observe")]
+            word: AtomicU64::new(u64::MAX),
+            #[cfg(feature = "observe")]
+            tag: Cell::new(None),
+        }
+    }
+
+    /// Notes the tag of a task. Owner thread only.
+    #[inline]
+    pub(super) fn set_tag(&self, tag: u64) {
+        #[cfg(feature = "observe")]
+        self.tag.set(NonZeroU64::new(tag));
+        #[cfg(not(feature = "observe"))]
+        let _ = tag;
+    }
+}
+
+#[cfg(feature = "observe")]
+impl Marks {
+    pub(super) fn word(&self) -> &AtomicU64 {
+        &self.word
+    }
+
+    /// Owner thread only.
+    pub(super) fn tag(&self) -> Option<u64> {
+        self.tag.get().map(u64::from)
     }
 }

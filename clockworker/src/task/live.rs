@@ -2,8 +2,6 @@
 
 use std::marker::PhantomData;
 use std::mem::forget;
-#[cfg(feature = "observe")]
-use std::num::NonZeroU64;
 use std::ptr::NonNull;
 
 use clockworker_schedulers::Ready;
@@ -16,6 +14,7 @@ use super::header::note_ready;
 use super::header::{Header, Link, Phase, RecordKey, release_complete, tell_joiner};
 #[cfg(feature = "observe")]
 use super::hooks::{self, Moment};
+use super::probe::TaskView;
 use super::state::Taken;
 use super::{AbortHandle, Cause, Id};
 #[cfg(feature = "observe")]
@@ -173,9 +172,8 @@ impl LiveTask {
     }
 
     /// Notes the tag that it has.
-    #[cfg(feature = "observe")]
     pub(crate) fn set_tag(&self, tag: u64) {
-        self.header().tag.set(NonZeroU64::new(tag));
+        self.header().marks.set_tag(tag);
     }
 
     /// Which task hooks are told of.
@@ -243,8 +241,12 @@ impl LiveTask {
         let header = unsafe { pointer.as_ref() };
         #[cfg(feature = "observe")]
         hooks::tell(header, Moment::Ended(finish));
-        #[cfg(not(feature = "observe"))]
-        let _ = finish;
+        // One that was refused on its way from another thread was never spawned.
+        if header.shared.is_probed() && header.owned.record.get().has_slot() {
+            // Also of one that was cancelled: what the probe asks is asked of this task.
+            let _entered = header.id.enter();
+            header.shared.tell(|probe| probe.ended(&TaskView::new(header, None), finish.into()));
+        }
         #[cfg(feature = "tracing")]
         header.trace.close();
         let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;

@@ -75,9 +75,11 @@ mod inbox;
 mod join;
 mod joiner;
 mod label;
+mod listening;
 mod live;
 mod owner;
 mod pool;
+pub mod probe;
 mod request;
 #[cfg(feature = "observe")]
 mod ring;
@@ -118,9 +120,7 @@ pub(crate) use pool::{Returned, Vacant};
 pub(crate) use request::{Placement, TaskRequest};
 #[cfg(feature = "observe")]
 pub(crate) use ring::{Ring, Said};
-#[cfg(feature = "observe")]
-pub(crate) use runnable::Polling;
-pub(crate) use runnable::{Ran, Runnable};
+pub(crate) use runnable::{Polling, Ran, Runnable};
 pub(crate) use shared::{QueueKey, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
 #[cfg(feature = "observe")]

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[cfg(feature = "observe")]
 use super::hooks::{Hooks, TaskHooks};
 use super::inbox::Inbox;
+use super::listening::{Listening, LocalProbe};
 use super::pool::{Class, Pool, Returned};
 use super::{Credits, Id, OwnerCell, Placement, Ticks, WokenList};
 use crate::base::Clock;
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     /// Of tasks from other threads that are still to be admitted, but of those only that have one.
     placements: Mutex<HashMap<Id, Placement>>,
     pub(crate) ticks: Ticks,
+    pub(super) listening: Listening,
     /// Whether [`Local::hooks`] has any. The owner thread's: it is no cell only because it is beside what others read.
     #[cfg(feature = "observe")]
     has_hooks: AtomicBool,
@@ -44,6 +46,7 @@ pub(crate) struct Local {
     pub(crate) woken: WokenList,
     pub(crate) credits: Credits,
     pool: Pool,
+    pub(super) probe: LocalProbe,
     /// What has happened, for a timeline.
     #[cfg(feature = "observe")]
     pub(crate) ring: RefCell<Option<Arc<super::Ring>>>,
@@ -91,6 +94,7 @@ impl Local {
             woken: WokenList::default(),
             credits: Credits::default(),
             pool: Pool::new(),
+            probe: LocalProbe::default(),
             #[cfg(feature = "observe")]
             ring: RefCell::default(),
             #[cfg(feature = "observe")]
@@ -109,6 +113,7 @@ impl Shared {
             names: Mutex::new(Names::default()),
             placements: Mutex::new(HashMap::new()),
             ticks: Ticks::new(clock),
+            listening: Listening::new(),
             #[cfg(feature = "observe")]
             has_hooks: AtomicBool::new(false),
         }
@@ -286,7 +291,7 @@ impl Shared {
     }
 }
 
-fn lock<T>(data: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(data: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that could panic runs under these locks, and their data are whole at every step.
     data.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use super::header::{Header, release, wake_task};
+use super::probe::{AnyTask, WakerOp};
 
 /// One table for all tasks, in a `static`: `Waker::will_wake` compares its address, and promoted constants may be
 /// duplicated between codegen units (rust-lang/rust#121622).
@@ -30,20 +31,25 @@ fn header(data: *const ()) -> NonNull<Header> {
     }
 }
 
-/// Says in the trace of a waker's task what is done with the waker.
-#[cfg(feature = "tracing")]
-#[inline]
-fn say(data: *const (), op: &'static str) {
+/// Tells the probe what is done with a waker, if it wants to know.
+#[inline(always)]
+fn tell(data: *const (), op: WakerOp) {
     // SAFETY: this module's functions call it with the pointer of a waker, which is there until they return.
-    unsafe { header(data).as_ref() }.trace.say(op);
+    let task = unsafe { header(data).as_ref() };
+    #[cfg(feature = "tracing")]
+    task.trace.say(match op {
+        WakerOp::Clone => "waker.clone",
+        WakerOp::Wake => "waker.wake",
+        WakerOp::WakeByRef => "waker.wake_by_ref",
+        WakerOp::Drop => "waker.drop",
+    });
+    if task.shared.tells_wakers() {
+        task.shared.tell(|probe| probe.waker(&AnyTask::new(task), op));
+    }
 }
 
-#[cfg(not(feature = "tracing"))]
-#[inline(always)]
-fn say(_data: *const (), _op: &'static str) {}
-
 unsafe fn clone(data: *const ()) -> RawWaker {
-    say(data, "waker.clone");
+    tell(data, WakerOp::Clone);
     // SAFETY: the cell is alive, since the waker being cloned owns a reference or was lent by a poll under way.
     unsafe { header(data).as_ref() }.retain();
     RawWaker::new(data, &VTABLE)
@@ -63,19 +69,19 @@ impl Drop for Reference {
 unsafe fn wake(data: *const ()) {
     // `wake` consumes the waker, and with it the reference.
     let _reference = Reference(header(data));
-    say(data, "waker.wake");
+    tell(data, WakerOp::Wake);
     // SAFETY: the waker owns a reference, until the end of this function.
     unsafe { wake_task(header(data)) };
 }
 
 unsafe fn wake_by_ref(data: *const ()) {
-    say(data, "waker.wake_by_ref");
+    tell(data, WakerOp::WakeByRef);
     // SAFETY: the waker owns a reference or was lent by a poll under way.
     unsafe { wake_task(header(data)) };
 }
 
 unsafe fn drop_waker(data: *const ()) {
-    say(data, "waker.drop");
+    tell(data, WakerOp::Drop);
     // SAFETY: the waker owns a reference, which ends here.
     unsafe { release(header(data)) };
 }

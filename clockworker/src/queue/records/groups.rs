@@ -1,6 +1,5 @@
 //! The groups of a queue, each with a record of its own among those of the tasks.
 
-#[cfg(feature = "observe")]
 use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
@@ -11,6 +10,7 @@ use crate::observe::GroupLatency;
 use crate::queue::GroupCounters;
 use crate::queue::groups::{GroupIndex, NO_GROUP, group_of};
 use crate::task::Finish;
+use crate::task::probe::GroupView;
 
 /// A group that was opened, with one more holder.
 #[derive(Clone, Copy, Debug)]
@@ -58,14 +58,23 @@ impl Records {
         self.groups.attributes(index)
     }
 
+    /// A number that no other group of the queue has had.
+    pub(crate) fn group_number(&self, index: GroupIndex) -> u32 {
+        self.tasks.get(index as usize).map_or(0, |record| record.generation.get())
+    }
+
+    /// What a probe is told of a group, if it is open.
+    pub(crate) fn group_view(&self, index: GroupIndex) -> Option<GroupView> {
+        let key = self.group_key(index)?;
+        Some(GroupView { index, number: self.group_number(index), key, name: self.group_name(index) })
+    }
+
     /// The name of a group, if it was given one.
-    #[cfg(feature = "observe")]
     pub(crate) fn group_name(&self, index: GroupIndex) -> Option<Arc<str>> {
         self.groups.name(index)
     }
 
     /// Gives an open group that name.
-    #[cfg(feature = "observe")]
     pub(crate) fn set_group_name(&mut self, index: GroupIndex, name: Arc<str>) {
         self.groups.set_name(index, name);
     }

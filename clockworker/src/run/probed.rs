@@ -1,0 +1,200 @@
+//! What the probe of an executor is told of turns, slices and polls.
+
+use std::sync::Arc;
+use std::task;
+
+use clockworker_schedulers::{Task, TaskId};
+
+use super::Core;
+use super::queue::RunQueue;
+use super::timing::{SliceEnd, Timed};
+use crate::probe::{
+    ExecutorClock, GroupView, Outcome, Poll, PollKind, Polled, Probe, QueueView, Slice, SliceEndReason,
+    SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
+};
+use crate::queue::{Aborted, GroupIndex, NO_GROUP, Removed, group_of};
+use crate::task::{AbortHandle, Cause, LiveTask, Ran, Runnable};
+
+impl Core {
+    /// Tells this probe from now on.
+    pub(crate) fn set_probe(&self, probe: Option<Arc<dyn Probe>>) {
+        self.shared.set_probe(probe);
+        if self.slice.running().is_some() {
+            self.slice.preempt();
+        }
+    }
+
+    /// The clock, for those who look at it without the executor.
+    pub(crate) fn clock(&self) -> ExecutorClock {
+        ExecutorClock(self.meter.clock())
+    }
+
+    /// Tells of the beginning of a turn. The host had the thread for `host_ns` before.
+    #[inline]
+    pub(super) fn tell_turn(&self, now_ns: u64, host_ns: u64, was_visit: bool) {
+        self.shared.tell(|probe| probe.turn_began(TurnBegan { now_ns, host_ns, was_visit }));
+    }
+
+    /// Tells of its end, which leaves work for the next unless it is idle.
+    #[inline]
+    pub(super) fn tell_turn_end(&self, is_idle: bool) {
+        self.shared.tell(|probe| probe.turn_ended(TurnEnded { now_ns: self.meter.now(), is_idle }));
+    }
+
+    /// Tells of a task that its scheduler has just been given.
+    #[inline]
+    pub(super) fn tell_spawned(&self, queue: &RunQueue, task: Task) {
+        if self.shared.is_probed() {
+            self.tell_of(queue, task, |probe, task| probe.spawned(task));
+        }
+    }
+
+    /// Tells of a task that another thread has woken, and that is ready now.
+    #[inline]
+    pub(super) fn tell_remote_wake(&self, queue: &RunQueue, task: Task) {
+        if self.shared.is_probed() {
+            self.tell_of(queue, task, |probe, task| probe.woken(task, WokenBy::Remote));
+        }
+    }
+
+    #[cold]
+    fn tell_of(&self, queue: &RunQueue, task: Task, event: impl FnOnce(&dyn Probe, &TaskView<'_>)) {
+        let place = Place { queue, group: group_of(task).unwrap_or(NO_GROUP) };
+        // The borrow is over when the probe is called.
+        let handle = queue.records.borrow().live(task.id).map(LiveTask::abort_handle);
+        if let Some(handle) = handle {
+            self.shared.tell(|probe| event(probe, &TaskView::of(&handle, &place)));
+        }
+    }
+
+    /// Runs a slice of the queue inside a call of the probe.
+    #[cold]
+    pub(super) fn serve_probed(&self, probe: &dyn Probe, queue: &RunQueue) -> SliceEnd {
+        let view = QueueView {
+            index: queue.key.index,
+            number: queue.key.generation,
+            ready: queue.ready.get(),
+            is_timed_by_lot: queue.needs_service(),
+        };
+        let now_ns = self.meter.now();
+        let ended = |end| SliceEnded { now_ns: self.meter.now(), reason: reason_of(end) };
+        let serve = || {
+            let end = self.serve(queue);
+            (end, ended(end))
+        };
+        self.shared.run_within(|run| probe.slice(Slice { queue: view, now_ns, run }), serve)
+    }
+
+    /// Drops the future of an aborted task inside a call of the probe.
+    #[cold]
+    pub(super) fn cancel_probed(
+        &self,
+        probe: &dyn Probe,
+        queue: &RunQueue,
+        aborted: Aborted,
+    ) -> Option<Removed> {
+        let task = ProbedTask::new(queue, aborted.group, &aborted.live);
+        self.within_poll(probe, PollKind::Drop, Some(&task), || queue.cancel_aborted(aborted, Cause::Aborted))
+    }
+
+    /// Polls the future given to `run_until` inside a call of the probe.
+    #[cold]
+    pub(super) fn poll_main_probed<T>(
+        &self,
+        probe: &dyn Probe,
+        poll: impl FnOnce() -> task::Poll<T>,
+    ) -> task::Poll<T> {
+        self.within_poll(probe, PollKind::Main, None, poll)
+    }
+
+    fn within_poll<T>(
+        &self,
+        probe: &dyn Probe,
+        kind: PollKind,
+        task: Option<&ProbedTask<'_>>,
+        run: impl FnOnce() -> T,
+    ) -> T {
+        let (task, now_ns) = (task.map(ProbedTask::view), self.meter.now());
+        // What the probe asks before the poll is asked of this task.
+        let _entered = task.as_ref().map(|task| task.id().enter());
+        self.shared.run_within(|run| probe.poll(Poll { kind, task, now_ns, run }), || (run(), ()))
+    }
+}
+
+/// A task whose poll a probe is told of.
+pub(super) struct ProbedTask<'a> {
+    /// Keeps it, also if it ends by that poll.
+    task: AbortHandle,
+    place: Place<'a>,
+}
+
+impl<'a> ProbedTask<'a> {
+    pub(super) fn new(queue: &'a RunQueue, group: GroupIndex, live: &LiveTask) -> Self {
+        Self { task: live.abort_handle(), place: Place { queue, group } }
+    }
+
+    fn view(&self) -> TaskView<'_> {
+        TaskView::of(&self.task, &self.place)
+    }
+
+    /// Polls it inside a call of the probe.
+    #[cold]
+    pub(super) fn poll(&self, probe: &dyn Probe, core: &Core, runnable: Runnable, id: TaskId) -> Ran {
+        let poll = |poll: crate::task::Polling<'_>| {
+            core.within_poll(probe, PollKind::Task, Some(self), || poll.call())
+        };
+        runnable.run_within(poll, || self.place.queue.take_finished(id))
+    }
+
+    /// Tells what came of it.
+    #[cold]
+    pub(super) fn tell_polled(&self, probe: &dyn Probe, core: &Core, ran: &Ran, timed: Timed) {
+        let outcome = match ran {
+            Ran::Pending(_) => Outcome::Pending,
+            Ran::Yielded(_) => Outcome::Yielded,
+            Ran::Finished(_) => Outcome::Finished,
+        };
+        let polled = Polled {
+            task: self.view(),
+            outcome,
+            now_ns: core.meter.now(),
+            is_read: timed.is_read,
+            took_ns: timed.elapsed_ns,
+            stands_for: timed.stands_for,
+        };
+        core.shared.call(|| probe.polled(&polled));
+    }
+}
+
+/// Where a task is.
+struct Place<'a> {
+    queue: &'a RunQueue,
+    group: GroupIndex,
+}
+
+impl crate::probe::Place for Place<'_> {
+    fn queue_number(&self) -> u32 {
+        self.queue.key.generation
+    }
+
+    fn queue_name(&self) -> Arc<str> {
+        Arc::clone(&self.queue.name.borrow())
+    }
+
+    fn group(&self) -> Option<GroupView> {
+        // A scheduler may be the caller, by a spawn.
+        self.queue.records.try_borrow().ok()?.group_view(self.group)
+    }
+}
+
+fn reason_of(end: SliceEnd) -> SliceEndReason {
+    match end {
+        SliceEnd::Spent => SliceEndReason::Spent,
+        SliceEnd::Preempted => SliceEndReason::Preempted,
+        SliceEnd::Drained => SliceEndReason::Drained,
+        SliceEnd::HostDue | SliceEnd::PollCap => SliceEndReason::HostDue,
+        SliceEnd::MainWoken | SliceEnd::Tombstones | SliceEnd::PolicyFault | SliceEnd::SchedulerChanged => {
+            SliceEndReason::Other
+        }
+    }
+}

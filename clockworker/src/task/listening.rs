@@ -1,0 +1,206 @@
+//! [`Listening`]: the probe of an executor, if it has one, and how it is called.
+//!
+//! Without the feature `observe` none can be set, and what asks for one is compiled to nothing.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use super::Shared;
+use super::probe::{Interest, Probe};
+use crate::base::drop_quietly;
+use crate::sync::Mutex;
+
+/// What [`Listening::wants`] says: bits.
+const EVENTS: u8 = 1;
+const WAKERS: u8 = 2;
+const EVERY_POLL: u8 = 4;
+
+/// See the [module docs](self).
+pub(super) struct Listening {
+    /// What the probe wants; nothing if there is none. All orderings of these are Relaxed: the lock publishes the probe.
+    wants: AtomicU8,
+    /// The probe, for other threads.
+    probe: Mutex<Option<Arc<dyn Probe>>>,
+    /// How many of its calls have panicked.
+    panics: AtomicU64,
+}
+
+/// The owner thread's part.
+#[derive(Default)]
+pub(super) struct LocalProbe {
+    probe: RefCell<Option<Arc<dyn Probe>>>,
+    /// Whether the probe is being called, and not what it wraps.
+    is_called: Cell<bool>,
+}
+
+impl Listening {
+    pub(super) fn new() -> Self {
+        Self { wants: AtomicU8::new(0), probe: Mutex::new(None), panics: AtomicU64::new(0) }
+    }
+
+    #[inline(always)]
+    fn wants(&self, bit: u8) -> bool {
+        cfg!(feature = "observe") && self.wants.load(Ordering::Relaxed) & bit != 0
+    }
+}
+
+impl Shared {
+    /// Whether there is a probe.
+    #[inline(always)]
+    pub(crate) fn is_probed(&self) -> bool {
+        self.listening.wants(EVENTS)
+    }
+
+    /// Whether there is a probe that wants to be told of wakers.
+    #[inline(always)]
+    pub(super) fn tells_wakers(&self) -> bool {
+        self.listening.wants(WAKERS)
+    }
+
+    /// Whether there is a probe that wants each poll to be timed.
+    #[inline(always)]
+    pub(crate) fn times_every_poll(&self) -> bool {
+        self.listening.wants(EVERY_POLL)
+    }
+
+    /// The probe, if there is one.
+    #[inline(always)]
+    pub(crate) fn probe(&self) -> Option<Arc<dyn Probe>> {
+        if self.is_probed() { self.get_probe() } else { None }
+    }
+
+    #[cold]
+    fn get_probe(&self) -> Option<Arc<dyn Probe>> {
+        match self.local() {
+            Some(local) => local.probe.probe.borrow().clone(),
+            None => super::shared::lock(&self.listening.probe).clone(),
+        }
+    }
+
+    /// Tells this probe from now on. Owner thread only.
+    pub(crate) fn set_probe(&self, probe: Option<Arc<dyn Probe>>) {
+        let Some(local) = self.local() else { return };
+        let wants = probe.as_ref().map_or(0, |probe| {
+            let Interest { wakers, every_poll } = probe.interest();
+            EVENTS | if wakers { WAKERS } else { 0 } | if every_poll { EVERY_POLL } else { 0 }
+        });
+        let elsewhere = std::mem::replace(&mut *super::shared::lock(&self.listening.probe), probe.clone());
+        let here = local.probe.probe.replace(probe);
+        self.listening.wants.store(wants, Ordering::Relaxed);
+        // Its drop is user code.
+        drop_quietly(elsewhere);
+        drop_quietly(here);
+    }
+
+    /// How many calls of probes have panicked.
+    pub(crate) fn probe_panics(&self) -> u64 {
+        self.listening.panics.load(Ordering::Relaxed)
+    }
+
+    /// Whether the probe is the caller: what it spawns has no parent.
+    pub(crate) fn is_in_probe(&self) -> bool {
+        self.is_probed() && self.local().is_some_and(|local| local.probe.is_called.get())
+    }
+
+    /// Tells the probe of an event, if there is one. Nothing may be borrowed.
+    #[inline(always)]
+    pub(crate) fn tell(&self, event: impl FnOnce(&dyn Probe)) {
+        if self.is_probed() {
+            self.tell_probe(event);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_probe(&self, event: impl FnOnce(&dyn Probe)) {
+        if let Some(probe) = self.get_probe() {
+            self.call(|| event(&*probe));
+            // It may have been replaced meanwhile, by itself.
+            drop_quietly(probe);
+        }
+    }
+
+    /// Calls a probe.
+    pub(crate) fn call(&self, event: impl FnOnce()) {
+        let outer = self.set_in_probe(true);
+        let told = catch_unwind(AssertUnwindSafe(event));
+        self.set_in_probe(outer);
+        if let Err(payload) = told {
+            self.count_panic();
+            drop_quietly(payload);
+        }
+    }
+
+    /// Runs something inside a call of a probe, which `wrap` is to make, with a function that does so and gives the second result. If
+    /// it is not called, runs it afterwards. The first result.
+    pub(crate) fn run_within<T, R>(
+        &self,
+        wrap: impl FnOnce(&mut dyn FnMut() -> R),
+        run: impl FnOnce() -> (T, R),
+    ) -> T {
+        let (mut run, mut output) = (Some(run), None);
+        let mut call = || {
+            let Some(run) = run.take() else { unreachable!("what is run is given up by that") };
+            let outer = self.set_in_probe(false);
+            let ran = catch_unwind(AssertUnwindSafe(run));
+            self.set_in_probe(outer);
+            match ran {
+                Ok((value, shown)) => {
+                    output = Some(Ok(value));
+                    shown
+                }
+                Err(payload) => {
+                    output = Some(Err(payload));
+                    // Ends the probe's call, too: the caller is given the panic below.
+                    resume_unwind(Box::new(()))
+                }
+            }
+        };
+        let outer = self.set_in_probe(true);
+        let told = catch_unwind(AssertUnwindSafe(|| wrap(&mut call)));
+        self.set_in_probe(outer);
+        match (output, run) {
+            (Some(Err(payload)), _) => resume_unwind(payload),
+            (Some(Ok(value)), _) => {
+                self.count_if_panicked(told);
+                value
+            }
+            (None, Some(run)) => {
+                self.count_if_panicked(told);
+                run().0
+            }
+            (None, None) => unreachable!("it was run"),
+        }
+    }
+
+    fn count_if_panicked(&self, told: std::thread::Result<()>) {
+        if let Err(payload) = told {
+            self.count_panic();
+            drop_quietly(payload);
+        }
+    }
+
+    fn count_panic(&self) {
+        self.listening.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes whether the probe is the caller from now on. Whether it was.
+    fn set_in_probe(&self, is_called: bool) -> bool {
+        self.local().is_some_and(|local| local.probe.is_called.replace(is_called))
+    }
+}
+
+impl fmt::Debug for Listening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listening").field("wants", &self.wants).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LocalProbe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalProbe").field("is_called", &self.is_called.get()).finish_non_exhaustive()
+    }
+}
