@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use clockworker::Executor;
-use clockworker::stalls::StallDetector;
+use clockworker_observe::stalls::StallDetector;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (tell, told) = channel();

@@ -57,7 +57,6 @@
 //!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
 //! * `observe`: the module `observe`: how long tasks wait and run, and what happened when.
-//! * `stalls`: the module `stalls`, which reports polls that take too long while they run. On Linux with the stack of the thread.
 //! * `tracing`: each task is a span, named and targeted as tokio's are: tokio-console shows the tasks with their queues.
 //! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 
@@ -94,8 +93,6 @@ mod queue_handle;
 mod remote_task_builder;
 mod shutdown;
 mod spawn_when_room;
-#[cfg(feature = "stalls")]
-pub mod stalls;
 mod task_builder;
 mod try_spawn;
 mod yield_now;

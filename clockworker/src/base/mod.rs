@@ -11,7 +11,5 @@ pub use unhandled_panic::UnhandledPanic;
 
 pub(crate) use alarm::Alarm;
 pub(crate) use clock::Clock;
-#[cfg(feature = "stalls")]
-pub(crate) use clock::instant;
 pub(crate) use panics::{drop_quietly, wake_quietly};
 pub(crate) use per_process::PerProcess;

@@ -3,13 +3,11 @@
 //! counter is not used, all its uses happen before the free, and it is freed.
 //!
 //! ```sh
-//! RUSTFLAGS="--cfg clockworker_loom" cargo test -p clockworker --lib --profile hardened --features tokio,stalls models
+//! RUSTFLAGS="--cfg clockworker_loom" cargo test -p clockworker --lib --profile hardened --features tokio models
 //! ```
 //!
 //! RELIABILITY.md says what meets what in them, and what loom cannot see.
 
-#[cfg(feature = "stalls")]
-mod beacon;
 mod drops;
 mod gate;
 mod joins;
@@ -18,8 +16,6 @@ mod returned;
 #[cfg(feature = "tokio")]
 mod runs;
 mod shared_refs;
-#[cfg(all(feature = "stalls", target_os = "linux"))]
-mod stacks;
 mod wakes;
 
 use std::future::Future;

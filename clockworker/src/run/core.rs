@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use super::admission::Admission;
 use super::aside::Aside;
-#[cfg(feature = "stalls")]
-use super::beacon::BeaconSlot;
 use super::coop_budget::CoopBudget;
 use super::drivers::Drivers;
 use super::ending::Ending;
@@ -75,9 +73,6 @@ pub(crate) struct Core {
     pub(crate) ending: Ending,
     /// What is observed.
     pub(super) observer: Observer,
-    /// Shows other threads which poll it is in.
-    #[cfg(feature = "stalls")]
-    pub(crate) beacon: BeaconSlot,
 }
 
 impl Core {
@@ -102,8 +97,6 @@ impl Core {
             drivers: Drivers::default(),
             ending: Ending::default(),
             observer: Observer::default(),
-            #[cfg(feature = "stalls")]
-            beacon: BeaconSlot::default(),
             shared,
         })
     }

@@ -8,8 +8,6 @@ mod admission;
 mod any_policy;
 mod aside;
 mod asked;
-#[cfg(feature = "stalls")]
-mod beacon;
 mod constraints;
 pub(crate) mod context;
 mod coop_budget;
@@ -62,8 +60,6 @@ pub use host_pacer::HOST_BUDGETS;
 pub use nesting::MAX_DEPTH;
 pub use stats::{ExecutorStats, QueueStats};
 
-#[cfg(feature = "stalls")]
-pub(crate) use self::beacon::{Activity, Beacon};
 pub(crate) use self::core::{Core, HostLimits};
 pub(crate) use asked::ask;
 pub(crate) use drained::Drained;

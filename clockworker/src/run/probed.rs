@@ -8,11 +8,11 @@ use clockworker_schedulers::{Task, TaskId};
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed};
-use crate::probe::{
+use crate::queue::{Aborted, GroupIndex, NO_GROUP, Removed, group_of};
+use crate::task::probe::{
     ExecutorClock, GroupView, Outcome, Poll, PollKind, Polled, Probe, QueueView, Slice, SliceEndReason,
     SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
 };
-use crate::queue::{Aborted, GroupIndex, NO_GROUP, Removed, group_of};
 use crate::task::{AbortHandle, Cause, LiveTask, Ran, Runnable};
 
 impl Core {
@@ -172,7 +172,7 @@ struct Place<'a> {
     group: GroupIndex,
 }
 
-impl crate::probe::Place for Place<'_> {
+impl crate::task::probe::Place for Place<'_> {
     fn queue_number(&self) -> u32 {
         self.queue.key.generation
     }

@@ -248,8 +248,6 @@ impl Core {
             return Err(QueueError::name_taken(name));
         }
         queue.name.replace(name.into());
-        #[cfg(feature = "stalls")]
-        self.beacon.forget_queue();
         Ok(())
     }
 

@@ -7,8 +7,6 @@
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
-#[cfg(feature = "stalls")]
-use super::beacon::Activity;
 #[cfg(feature = "observe")]
 use super::observer::SliceObserver;
 use super::probed::ProbedTask;
@@ -74,15 +72,11 @@ pub(crate) fn run<S: Scheduler>(
         // The scheduler is told of it after the poll: the task is taken up now, so a scheduler that panics would lose it.
         let passed_ns = if S::NEEDS_SERVICE && is_timed { timing.time_next() } else { 0 };
         observer.before_poll(&runnable, &timing, S::NEEDS_SERVICE);
-        #[cfg(feature = "stalls")]
-        let shown = core.show_poll(Activity::Poll, queue, (&runnable, group));
         let whole =
             |ran| if core.coop_budget.is_spent() { after_cut(ran, queue, core, (id, group)) } else { ran };
         let (ran, timed) = match &probe {
             None => {
                 let ran = whole(observer.run(runnable, group, || queue.take_finished(id)));
-                #[cfg(feature = "stalls")]
-                drop(shown);
                 (ran, timing.after_poll(S::NEEDS_SERVICE))
             }
             Some(probe) => {
@@ -236,15 +230,11 @@ fn drop_aborted<S: Scheduler>(
     while let Some(aborted) = queue.next_aborted() {
         core.enter_task(queue, aborted.group, aborted.task.id.slot());
         let (task, group) = (aborted.task, aborted.group);
-        #[cfg(feature = "stalls")]
-        let shown = core.show_poll(Activity::Drop, queue, (&aborted.live, aborted.group));
         // No borrow is held: user code runs here.
         let removed = match core.shared.probe() {
             None => queue.cancel_aborted(aborted, Cause::Aborted),
             Some(probe) => core.cancel_probed(&*probe, queue, aborted),
         };
-        #[cfg(feature = "stalls")]
-        drop(shown);
         core.leave_task();
         let service_ns = timing.after_drop();
         if let Some(policy) = &mut *seat.borrow_mut() {

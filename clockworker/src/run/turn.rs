@@ -177,15 +177,11 @@ pub(crate) fn poll_in_turn<T>(
     Id::make_current(core.turn.outer_task(None));
     core.end_visit();
     core.meter.begin(Account::Main);
-    #[cfg(feature = "stalls")]
-    let shown = core.show_main();
     let mut cx = Context::from_waker(waker);
     let polled = match core.shared.probe() {
         None => poll(&mut cx),
         Some(probe) => core.poll_main_probed(&*probe, || poll(&mut cx)),
     };
-    #[cfg(feature = "stalls")]
-    drop(shown);
     // It woke itself, to let others run.
     let yielded = core.main.is_woken();
     core.main.polled(yielded);

@@ -1,10 +1,8 @@
 //! The standard library's types.
 
 pub(crate) use std::cell::{Cell, UnsafeCell};
-#[cfg(any(feature = "stalls", all(feature = "monoio", target_os = "linux")))]
+#[cfg(all(feature = "monoio", target_os = "linux"))]
 pub(crate) use std::sync::atomic::AtomicU8;
-#[cfg(feature = "stalls")]
-pub(crate) use std::sync::atomic::AtomicU64;
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicUsize, fence};
 pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
 pub(crate) use std::thread::{self, Thread};

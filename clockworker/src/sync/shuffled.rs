@@ -4,8 +4,6 @@ pub(crate) use std::cell::{Cell, UnsafeCell};
 
 pub(crate) use futures_util::task::AtomicWaker;
 pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicUsize, fence};
-#[cfg(feature = "stalls")]
-pub(crate) use shuttle::sync::atomic::{AtomicU8, AtomicU64};
 pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
 pub(crate) use shuttle::thread::{self, Thread};
 

@@ -47,14 +47,12 @@ impl Id {
     }
 
     /// The number that it is.
-    #[cfg(any(feature = "stalls", feature = "tracing"))]
-    pub(crate) fn number(self) -> u64 {
+    pub fn as_u64(self) -> u64 {
         self.0.get()
     }
 
-    /// The id with that [`number`](Id::number). None of 0.
-    #[cfg(feature = "stalls")]
-    pub(crate) fn from_number(number: u64) -> Option<Self> {
+    /// The id that is [that number](Id::as_u64). None of 0.
+    pub fn from_u64(number: u64) -> Option<Self> {
         NonZeroU64::new(number).map(Id)
     }
 

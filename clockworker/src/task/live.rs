@@ -145,12 +145,6 @@ impl LiveTask {
         self.header().spawned_at.get()
     }
 
-    /// The name that it was given, if any.
-    #[cfg(feature = "stalls")]
-    pub(crate) fn name(&self) -> Option<&std::sync::Arc<str>> {
-        self.header().label.name()
-    }
-
     /// When it became ready last, or [`UNKNOWN`](super::UNKNOWN).
     #[cfg(feature = "observe")]
     #[inline]

@@ -61,8 +61,6 @@
 //! gives it to a set's list. Once the inbox is closed, a waking thread whose push is refused releases it instead.
 
 mod abort;
-#[cfg(feature = "stalls")]
-mod atomic_location;
 mod cell;
 mod error;
 mod finished;
@@ -102,8 +100,6 @@ pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;
 
-#[cfg(feature = "stalls")]
-pub(crate) use atomic_location::AtomicLocation;
 pub(crate) use cell::{refuse, spawn_here, spawn_remote, spawn_remote_placed};
 pub(crate) use error::{Cause, Refused};
 pub(crate) use finished::FinishedTasks;

@@ -78,7 +78,7 @@ pub(crate) fn span_of(task: &TaskMeta, queue: &str) -> Span {
             "runtime.spawn",
             kind = "local",
             task.name = task.name.as_deref(),
-            task.id = task.id.number(),
+            task.id = task.id.as_u64(),
             queue,
             tag = task.tag,
             loc.file = location.file(),

@@ -6,8 +6,6 @@ mod hooks;
 mod latency;
 mod locations;
 mod names;
-#[cfg(feature = "stalls")]
-mod stalls;
 mod tags;
 mod timeline;
 mod wakes;

@@ -31,7 +31,7 @@ impl RateLimit {
     }
 }
 
-#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+#[cfg(all(test, not(clockworker_loom)))]
 mod tests {
     use super::*;
 

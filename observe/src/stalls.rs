@@ -5,7 +5,8 @@
 //! standard error or to a function of yours. The poll need not end for that: an endless loop or a deadlock is reported too.
 //!
 //! ```
-//! use clockworker::{Executor, stalls::StallDetector};
+//! use clockworker::Executor;
+//! use clockworker_observe::stalls::StallDetector;
 //! use std::time::Duration;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +21,7 @@
 //! # What counts
 //!
 //! Each poll of a task, with the drop of its future or output and the wake of its join handle where the poll ends it; each poll of
-//! the future given to [`run_until`](crate::Executor::run_until); and the drop of an aborted task's future. Not what is dropped
+//! the future given to [`run_until`](clockworker::Executor::run_until); and the drop of an aborted task's future. Not what is dropped
 //! at shutdown, or when a task from another thread is refused.
 //!
 //! Time is that of the wall: a thread that waits for its CPU, for a page or for a lock inside a poll stalls its tasks too. A
@@ -56,13 +57,16 @@
 //!
 //! # What it costs
 //!
-//! A poll reads one flag while nobody watches, and no clock ever. While somebody does it writes six words that the lookout
-//! reads; names are copied when they change.
+//! A poll goes through the executor's [probe](clockworker::probe) once somebody has watched, and reads no clock. While
+//! somebody does, it writes six words that the lookout reads; names are copied when they change.
 //!
 //! The lookout wakes up four times per threshold, whatever the executors do, which costs what a timer costs: with 34 µs of CPU
 //! time for each look, of which a bare timer takes 28 (2026-11-23, a virtual machine, Linux 6.18), some 0.15 % of a CPU at a
 //! threshold of 100 ms, and 3 % at 5 ms.
 
+#[allow(unsafe_code, reason = "a reference that goes through an atomic pointer")]
+mod atomic_location;
+mod beacon;
 mod decide;
 mod detector;
 #[cfg_attr(all(test, clockworker_loom), allow(dead_code, reason = "without signals"))]
@@ -70,8 +74,9 @@ mod error;
 mod guard;
 mod limit;
 mod lookout;
+mod per_process;
 #[cfg(any(not(target_os = "linux"), all(test, clockworker_loom)))]
-#[path = "no_signal.rs"]
+#[path = "stalls/no_signal.rs"]
 mod signal;
 #[cfg(all(target_os = "linux", not(all(test, clockworker_loom))))]
 #[allow(unsafe_code, reason = "a signal handler, and the calls that install it and send the signal")]
@@ -84,6 +89,9 @@ mod stats;
 mod table;
 mod watch;
 
+pub(crate) use beacon::Shown;
+#[cfg(all(test, clockworker_loom))]
+pub(crate) use beacon::{Activity, Beacon};
 pub use detector::{StallDetector, THRESHOLDS};
 pub use error::StallError;
 pub use guard::StallGuard;
@@ -93,3 +101,9 @@ pub use stats::StallStats;
 
 #[cfg(all(test, clockworker_loom))]
 pub(crate) use table::{GivenUp, StackTable, Walked};
+
+/// The operating system's monotonic time.
+#[allow(clippy::disallowed_methods, reason = "what a poll takes is wall time")]
+fn instant() -> std::time::Instant {
+    std::time::Instant::now()
+}

@@ -3,8 +3,8 @@
 use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use clockworker::stalls::{StallError, StallGuard, StallStats, THRESHOLDS};
 use clockworker::yield_now;
+use clockworker_observe::stalls::{StallError, StallGuard, StallStats, THRESHOLDS};
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 
 use super::*;

@@ -44,7 +44,7 @@ impl Decide {
     }
 }
 
-#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+#[cfg(all(test, not(clockworker_loom)))]
 mod tests {
     use super::*;
 

@@ -56,7 +56,7 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
         assert!(functions.iter().any(|function| function.contains("with_all_that_is_known")), "{text}");
         assert!(text.contains("::guilty_of_spinning\n"), "{text}");
     } else {
-        assert_eq!(stall.stack, Err(clockworker::stalls::NoStack::Unsupported));
+        assert_eq!(stall.stack, Err(clockworker_observe::stalls::NoStack::Unsupported));
     }
 }
 

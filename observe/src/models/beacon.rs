@@ -2,10 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use super::{executor, explore};
-use crate::run::{Activity, Beacon};
+use clockworker::{Executor, Id, ManualClock};
+
+use super::explore;
+use crate::hub::Hub;
+use crate::stalls::{Activity, Beacon};
 use crate::sync::{Arc, AtomicUsize, thread};
-use crate::task::Id;
 
 /// A reader looks once while the owner shows two polls. What it has read is all of one of them.
 #[test]
@@ -17,12 +19,12 @@ fn what_is_read_is_of_one_poll() {
             let sequence = read.sequence();
             if let Some(shown) = read.read(sequence) {
                 let number = sequence.div_ceil(2);
-                assert_eq!((shown.task, shown.group), (Id::from_number(number), Some(number)));
+                assert_eq!((shown.task, shown.group), (Id::from_u64(number), Some(number)));
                 assert_eq!(shown.activity, [Activity::Poll, Activity::Drop][number as usize - 1]);
             }
         });
         for (number, activity) in [(1, Activity::Poll), (2, Activity::Drop)] {
-            drop(beacon.begin(activity, (Id::from_number(number), Some(number), None)));
+            drop(beacon.begin(activity, (Id::from_u64(number), Some(number), None)));
         }
         reader.join().unwrap();
     });
@@ -50,9 +52,11 @@ fn what_a_poll_did_is_seen_when_it_is_over() {
 #[test]
 fn names_are_of_the_poll_that_is_read() {
     explore("beacon/names", || {
-        let ex = executor();
+        let ex = Executor::builder().clock(ManualClock::new()).build().expect("the defaults are valid");
+        let mut hub = Hub::default();
+        let beacon = Arc::clone(hub.shown.get_or_insert_default().beacon());
+        hub.set(&ex);
         let queues = ["1", "2"].map(|name| ex.new_queue(name).create().unwrap());
-        let beacon = Arc::clone(ex.core().beacon.get());
         beacon.add_watcher();
         let groups = [(&queues[0], 1), (&queues[1], 2)].map(|(queue, key)| queue.group(key));
         let tasks = groups.map(|group| group.spawn(async {}));

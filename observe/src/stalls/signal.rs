@@ -9,10 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::instant;
+use super::per_process::PerProcess;
 use super::stack::Frame;
 use super::table::{GivenUp, StackTable, Walked};
 use super::{NoStack, Stack, StallError};
-use crate::base::{PerProcess, instant};
 
 /// How long to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(1);

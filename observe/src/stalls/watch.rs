@@ -5,14 +5,14 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use super::beacon::{Activity, Beacon};
 use super::decide::{Decide, Sight};
 use super::detector::Hook;
 use super::limit::RateLimit;
 use super::signal::{StackSignal, Tid};
 use super::stall::{Stall, StallKind};
 use super::{NoStack, StallStats};
-use crate::base::drop_quietly;
-use crate::run::{Activity, Beacon};
+use crate::quietly::drop_quietly;
 use crate::sync::{self, AtomicBool, AtomicU64, Mutex, MutexGuard};
 
 /// See the [module docs](self). Shared by the guard and the lookout.
@@ -179,5 +179,5 @@ fn count(counter: &AtomicU64) {
 
 #[cfg(all(test, clockworker_loom))]
 mod models;
-#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+#[cfg(all(test, not(clockworker_loom)))]
 mod tests;

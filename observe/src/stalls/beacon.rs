@@ -6,16 +6,15 @@
 //! before and after has read what belongs to that poll. The owner thread waits for no reader, but for one that copies names
 //! when those are to change: at a poll of another queue, or of a task that has a name or whose group has one.
 
-use std::cell::{Cell, OnceCell};
 use std::panic::Location;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use super::Core;
-use super::queue::RunQueue;
-use crate::queue::{GroupIndex, NO_GROUP};
+use clockworker::Id;
+use clockworker::probe::{Poll, PollKind};
+
+use super::atomic_location::AtomicLocation;
 use crate::sync::{self, AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Mutex, MutexGuard, fence};
-use crate::task::{AtomicLocation, Id, LiveTask, QueueKey};
 
 /// See the [module docs](self).
 pub(crate) struct Beacon {
@@ -128,7 +127,7 @@ impl Beacon {
             queue: is_task.then_some(names.queue),
             group: in_group.then_some(group),
             group_name: names.group.filter(|_| is_task),
-            task: Id::from_number(task),
+            task: Id::from_u64(task),
             task_name: names.task.filter(|_| is_task),
             location,
         };
@@ -147,7 +146,7 @@ impl Beacon {
         fence(Ordering::Release);
         let in_group = if group.is_some() { IN_GROUP } else { 0 };
         self.activity.store(activity as u8 | in_group, Ordering::Relaxed);
-        self.task.store(task.map_or(0, Id::number), Ordering::Relaxed);
+        self.task.store(task.map_or(0, Id::as_u64), Ordering::Relaxed);
         self.group.store(group.unwrap_or(0), Ordering::Relaxed);
         self.location.store(location);
         // Ordering: Release, pairs with the Acquire in `sequence`.
@@ -176,91 +175,55 @@ impl Drop for Lit<'_> {
     }
 }
 
-/// The beacon of an executor, once somebody has watched it.
+/// The beacon of an executor, and what it has shown last: its hub's.
 #[derive(Default)]
-pub(crate) struct BeaconSlot {
-    beacon: OnceCell<sync::Arc<Beacon>>,
-    /// The queue whose name is shown.
-    queue: Cell<Option<QueueKey>>,
+pub(crate) struct Shown {
+    beacon: sync::Arc<Beacon>,
+    /// The address of the name that is shown of a queue, which the beacon keeps.
+    queue: AtomicUsize,
     /// Whether the name of a task or group is shown.
-    has_names: Cell<bool>,
+    has_names: AtomicBool,
 }
 
-impl BeaconSlot {
-    /// The beacon, made if there is none yet.
-    pub(crate) fn get(&self) -> &sync::Arc<Beacon> {
-        self.beacon.get_or_init(|| sync::Arc::new(Beacon::default()))
+impl Shown {
+    pub(crate) fn beacon(&self) -> &sync::Arc<Beacon> {
+        &self.beacon
     }
 
-    /// The beacon if somebody watches.
+    /// Shows a poll until the result is dropped, if it is watched. On the executor's thread.
     #[inline]
-    fn watched(&self) -> Option<&Beacon> {
-        self.beacon.get().map(|beacon| &**beacon).filter(|beacon| beacon.is_watched())
-    }
-
-    /// Has the queue's name shown anew, as it may have changed.
-    pub(super) fn forget_queue(&self) {
-        self.queue.set(None);
-    }
-
-    fn show_names(&self, beacon: &Beacon, queue: &RunQueue, task: Option<Arc<str>>, group: Option<Arc<str>>) {
-        let is_other = self.queue.replace(Some(queue.key)) != Some(queue.key);
-        let has_names = task.is_some() || group.is_some();
-        let had_names = self.has_names.replace(has_names);
-        if is_other || has_names || had_names {
-            let other = is_other.then(|| Arc::from(&**queue.name.borrow()));
-            let mut names = beacon.names();
-            let queue = other.unwrap_or_else(|| Arc::clone(&names.queue));
-            *names = Names { queue, task, group };
-        }
-    }
-}
-
-impl Drop for BeaconSlot {
-    fn drop(&mut self) {
-        if let Some(beacon) = self.beacon.get() {
-            beacon.is_gone.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Core {
-    /// Shows the poll of a task, or the drop of its future, until the result is dropped.
-    #[inline]
-    pub(super) fn show_poll(
-        &self,
-        activity: Activity,
-        queue: &RunQueue,
-        (live, group): (&LiveTask, GroupIndex),
-    ) -> Option<Lit<'_>> {
-        let beacon = self.beacon.watched()?;
-        Some(self.show_watched_poll(beacon, activity, (queue, live, group)))
+    pub(crate) fn show(&self, poll: &Poll<'_>) -> Option<Lit<'_>> {
+        self.beacon.is_watched().then(|| self.show_watched(poll))
     }
 
     #[cold]
-    fn show_watched_poll<'a>(
-        &'a self,
-        beacon: &'a Beacon,
-        activity: Activity,
-        (queue, live, group): (&RunQueue, &LiveTask, GroupIndex),
-    ) -> Lit<'a> {
-        let records = queue.records.borrow();
-        let (key, name) = match group {
-            NO_GROUP => (None, None),
-            group => (records.group_key(group), records.group_name(group)),
-        };
-        drop(records);
-        self.beacon.show_names(beacon, queue, live.name().cloned(), name);
-        beacon.begin(activity, (Some(live.id()), key, Some(live.location())))
+    fn show_watched(&self, poll: &Poll<'_>) -> Lit<'_> {
+        let Some(task) = poll.task() else { return self.beacon.begin(Activity::Main, (None, None, None)) };
+        let activity = if poll.kind() == PollKind::Drop { Activity::Drop } else { Activity::Poll };
+        let group = task.group();
+        let key = group.as_ref().map(|group| group.key);
+        let names = (task.name().cloned(), group.and_then(|group| group.name));
+        self.show_names(task.queue_name().unwrap_or_default(), names);
+        self.beacon.begin(activity, (Some(task.id()), key, Some(task.location())))
     }
 
-    /// Shows a poll of the future given to `run_until`, until the result is dropped.
-    #[inline]
-    pub(super) fn show_main(&self) -> Option<Lit<'_>> {
-        let beacon = self.beacon.watched()?;
-        Some(beacon.begin(Activity::Main, (None, None, None)))
+    fn show_names(&self, queue: Arc<str>, (task, group): (Option<Arc<str>>, Option<Arc<str>>)) {
+        // Ordering: Relaxed here and below. Only the owner thread reads and writes these.
+        let address = Arc::as_ptr(&queue).addr();
+        let is_other = self.queue.swap(address, Ordering::Relaxed) != address;
+        let has_names = task.is_some() || group.is_some();
+        let had_names = self.has_names.swap(has_names, Ordering::Relaxed);
+        if is_other || has_names || had_names {
+            *self.beacon.names() = Names { queue, task, group };
+        }
     }
 }
 
-#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.beacon.is_gone.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(clockworker_loom)))]
 mod tests;

@@ -12,7 +12,10 @@ use super::lookout;
 use super::signal::{StackSignal, Tid};
 use super::watch::Watch;
 use super::{Stall, StallError};
-use crate::{Executor, sync};
+use clockworker::Executor;
+
+use crate::hub::Hub;
+use crate::sync;
 
 /// The thresholds that a [`StallDetector`] takes.
 pub const THRESHOLDS: RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60);
@@ -25,7 +28,8 @@ pub const THRESHOLDS: RangeInclusive<Duration> = Duration::from_millis(1)..=Dura
 /// # Example
 ///
 /// ```
-/// use clockworker::{Executor, stalls::StallDetector};
+/// use clockworker::Executor;
+/// use clockworker_observe::stalls::StallDetector;
 /// use std::sync::mpsc::channel;
 /// use std::time::Duration;
 ///
@@ -128,18 +132,20 @@ impl StallDetector {
         if self.most == 0 || self.period.is_zero() {
             return Err(StallError::rate_limit(self.most, self.period));
         }
-        let core = executor.core();
         let signal = match self.stacks {
             Stacks::By(number) => Some(StackSignal::install(number)?),
             Stacks::Not => None,
         };
-        let beacon = sync::Arc::clone(core.beacon.get());
+        let mut hub = Hub::of(executor);
+        let shown = Arc::clone(hub.shown.get_or_insert_default());
+        let beacon = sync::Arc::clone(shown.beacon());
         let limit = super::limit::RateLimit::new(self.most, self.period);
         let name = thread::current().name().map(Arc::from);
         let watch =
             Watch::new((beacon, Tid::current(), name), (self.threshold, limit), (signal, self.hooks.clone()));
         let watch = Arc::new(watch);
         lookout::get().add(&watch)?;
+        hub.set(executor);
         Ok(StallGuard::new(watch))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{NoStack, Stack};
-use crate::task::Id;
+use clockworker::Id;
 
 /// A poll that takes too long, and still ran when this was found. What
 /// [`on_stall`](super::StallDetector::on_stall)'s function is given; `Display` prints several lines for people.
@@ -19,11 +19,11 @@ pub struct Stall {
     pub queue: Option<Arc<str>>,
     /// The key of the task's group, if it is in one.
     pub group: Option<u64>,
-    /// The group's name, if it was [given one](crate::GroupBuilder::name).
+    /// The group's name, if it was [given one](clockworker::GroupBuilder::name).
     pub group_name: Option<Arc<str>>,
     /// The task. None for the future given to `run_until`.
     pub task: Option<Id>,
-    /// The task's name, if it was [given one](crate::TaskBuilder::name).
+    /// The task's name, if it was [given one](clockworker::TaskBuilder::name).
     pub task_name: Option<Arc<str>>,
     /// Where the task was spawned. None for the future given to `run_until`.
     pub spawned_at: Option<&'static Location<'static>>,
@@ -47,8 +47,8 @@ pub enum StallKind {
     Poll,
     /// The drop of an aborted task's future.
     Drop,
-    /// A poll of the future given to [`run_until`](crate::Executor::run_until) or
-    /// [`block_on`](crate::Executor::block_on).
+    /// A poll of the future given to [`run_until`](clockworker::Executor::run_until) or
+    /// [`block_on`](clockworker::Executor::block_on).
     Main,
 }
 

@@ -7,7 +7,7 @@ use std::io::{Read, Write, pipe};
 use std::process::Command;
 use std::sync::Mutex;
 
-use clockworker::stalls::NoStack;
+use clockworker_observe::stalls::NoStack;
 
 use super::*;
 use crate::support::*;

@@ -6,8 +6,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::StallError;
+use super::instant;
+use super::per_process::PerProcess;
 use super::watch::Watch;
-use crate::base::{PerProcess, drop_quietly, instant};
+use crate::quietly::drop_quietly;
 
 thread_local! {
     static IS_LOOKOUT: Cell<bool> = const { Cell::new(false) };

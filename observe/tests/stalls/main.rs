@@ -3,6 +3,8 @@
 //! No verdict here depends on how fast the machine is: a poll that is to be reported goes on until it was, and one that is not to
 //! be has a threshold of hours, or measures how long it really took.
 
+#![allow(missing_docs, reason = "tests")]
+
 mod ends;
 mod misuse;
 mod reports;
@@ -11,11 +13,14 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod threads;
 
+#[path = "../../../clockworker/tests/support/mod.rs"]
+mod support;
+
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use clockworker::stalls::{Stall, StallDetector, StallGuard, StallKind};
 use clockworker::{Executor, Id};
+use clockworker_observe::stalls::{Stall, StallDetector, StallGuard, StallKind};
 
 /// Longer than any machine takes.
 const PATIENCE: Duration = Duration::from_secs(100);

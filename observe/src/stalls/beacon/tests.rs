@@ -14,14 +14,14 @@ fn a_poll_is_shown_until_it_is_over() {
     assert_eq!((beacon.sequence(), beacon.read(0)), (0, None));
     beacon.names().queue = Arc::from("one");
     let location = here();
-    let lit = beacon.begin(Activity::Poll, (Id::from_number(7), Some(0), location));
+    let lit = beacon.begin(Activity::Poll, (Id::from_u64(7), Some(0), location));
     let shown = ShownPoll {
         activity: Activity::Poll,
         queue: Some(Arc::from("one")),
         group: Some(0),
         group_name: None,
         task_name: None,
-        task: Id::from_number(7),
+        task: Id::from_u64(7),
         location,
     };
     assert_eq!((beacon.sequence(), beacon.read(1)), (1, Some(shown)));
@@ -53,7 +53,7 @@ fn what_is_read_is_never_of_two_polls() {
                 let sequence = beacon.sequence();
                 if let Some(shown) = beacon.read(sequence) {
                     let number = sequence.div_ceil(2);
-                    assert_eq!((shown.task, shown.group), (Id::from_number(number), Some(number)));
+                    assert_eq!((shown.task, shown.group), (Id::from_u64(number), Some(number)));
                     assert_eq!(shown.queue.as_deref(), Some(&*(number / 64).to_string()));
                     whole.fetch_add(1, Ordering::Relaxed);
                 }
@@ -63,7 +63,7 @@ fn what_is_read_is_never_of_two_polls() {
             if number % 64 == 0 || number == 1 {
                 beacon.names().queue = Arc::from((number / 64).to_string());
             }
-            let _lit = beacon.begin(Activity::Poll, (Id::from_number(number), Some(number), None));
+            let _lit = beacon.begin(Activity::Poll, (Id::from_u64(number), Some(number), None));
             while number == POLLS && whole.load(Ordering::Relaxed) == 0 {
                 thread::yield_now();
             }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use clockworker::stalls::StallStats;
 use clockworker::yield_now;
+use clockworker_observe::stalls::StallStats;
 
 use super::*;
 use crate::support::*;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::panic::resume_unwind;
 
 use super::*;
-use crate::task::Id;
+use clockworker::Id;
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -32,7 +32,7 @@ impl Script {
 
     /// A poll of so many milliseconds, at which the lookout looks each millisecond.
     fn poll(&self, task: u64, took: u64) {
-        let lit = self.beacon.begin(Activity::Poll, (Id::from_number(task), Some(task + 1), None));
+        let lit = self.beacon.begin(Activity::Poll, (Id::from_u64(task), Some(task + 1), None));
         for _ in 0..took {
             self.watch.look(|| self.now.get());
             self.now.set(self.now.get() + ms(1));
@@ -44,7 +44,7 @@ impl Script {
     fn told(&self) -> Vec<(u64, u64, Duration, u64)> {
         let told = self.told.lock().unwrap();
         let told = told.iter().map(|stall| {
-            (stall.task.map_or(0, Id::number), stall.group.unwrap_or(0), stall.so_far, stall.suppressed)
+            (stall.task.map_or(0, Id::as_u64), stall.group.unwrap_or(0), stall.so_far, stall.suppressed)
         });
         told.collect()
     }
