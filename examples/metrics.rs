@@ -12,9 +12,9 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
 
-use clockworker::observe::Observation;
 use clockworker::{Executor, Handle, Queue};
 use clockworker_observe::metrics::Exporter;
+use clockworker_observe::{Observation, Observe, Observer};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let admin = ex.new_queue("admin").create()?;
     let page = Rc::new(Page {
         executor: ex.handle(),
+        observer: ex.observer(),
         exporter: RefCell::new(Exporter::new()),
         recorder: PrometheusBuilder::new().install_recorder()?,
     });
@@ -68,6 +69,7 @@ async fn serve(stream: TcpStream, queues: [Queue; 2], page: Rc<Page>) {
 /// What Prometheus reads.
 struct Page {
     executor: Handle,
+    observer: Observer,
     exporter: RefCell<Exporter>,
     recorder: PrometheusHandle,
 }
@@ -75,7 +77,7 @@ struct Page {
 impl Page {
     async fn write(&self) -> String {
         if let Ok(stats) = self.executor.stats().await {
-            self.exporter.borrow_mut().publish(&stats);
+            self.exporter.borrow_mut().publish(&stats, &self.observer.observed());
         }
         self.recorder.render()
     }

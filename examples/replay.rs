@@ -13,10 +13,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use clockworker::observe::{Observation, Timeline};
 use clockworker::schedulers::{Qlas, RunnableFifo};
 use clockworker::{Executor, Handle, yield_now};
 use clockworker_examples::compute;
+use clockworker_observe::{Observation, Observe, Timeline};
 use clockworker_schedulers::simulate::{Arrivals, Done, Job, Policy, Service, Stream};
 use clockworker_timeline::Workload;
 use futures::channel::oneshot;

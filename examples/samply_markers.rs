@@ -22,8 +22,8 @@ mod linux {
     use std::time::{Duration, Instant};
 
     use clap::Parser;
-    use clockworker::observe::Observation;
     use clockworker::{Executor, yield_now};
+    use clockworker_observe::{Observation, Observe};
     use clockworker_timeline::SamplyMarkers;
 
     #[derive(Parser)]

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use clockworker::observe::Observation;
 use clockworker::{Executor, yield_now};
+use clockworker_observe::{Observation, Observe};
 use clockworker_timeline::{summary, write_html, write_perfetto};
 
 #[derive(Parser)]

@@ -3,20 +3,16 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
-#[cfg(feature = "observe")]
-use std::sync::Arc;
 
 use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::host::{self, RunUntil};
-#[cfg(feature = "observe")]
-use crate::observe::{Observation, ObservationError, QueueFrames, TaskDump, TaskHooks, Timeline};
-use crate::probe::ExecutorClock;
+use crate::probe::{ExecutorClock, QueueLook, TasksLook};
 use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
 use crate::run::{Core, Drained, ExecutorStats, context};
 use crate::shutdown::{self, ShutdownReport};
-use crate::task::JoinHandle;
+use crate::task::{JoinHandle, Label};
 
 /// A single-threaded executor of `!Send` tasks in several queues.
 ///
@@ -243,51 +239,22 @@ impl Executor {
         host::block_on(self.shutdown(deadline))
     }
 
-    /// Observes what is asked for, from now on and until something else is: see [`Observation`]. A timeline begins anew; latencies
-    /// that were counted stay.
-    ///
-    /// # Errors
-    ///
-    /// If what is asked for contradicts itself or is out of range. Nothing changes then.
-    #[cfg(feature = "observe")]
-    pub fn observe(&self, asked: Observation) -> Result<(), ObservationError> {
-        asked.validate()?;
-        self.core.observe(asked);
-        Ok(())
-    }
-
-    /// Calls these hooks as tasks begin, are polled, and end, from now on; `None` calls none.
-    #[cfg(feature = "observe")]
-    pub fn set_hooks(&self, hooks: Option<Arc<dyn TaskHooks>>) {
-        self.core.shared.set_hooks(hooks);
-    }
-
-    /// What happened last, if a [timeline](Observation::timeline) was asked for: without events if not.
-    ///
-    /// It takes some 50 bytes and O(log n) steps for each of the n events there are.
-    #[cfg(feature = "observe")]
-    pub fn timeline(&self) -> Timeline {
-        self.core.timeline()
-    }
-
-    /// Which stack frame is which queue's, for profiles by queue.
-    #[cfg(feature = "observe")]
-    pub fn queue_frames(&self) -> QueueFrames {
-        self.core.queue_frames()
-    }
-
-    /// All tasks, with what each does, since when, and where it was spawned.
-    ///
-    /// It may be called from anywhere: in a task, in a drop, in a scheduler. O(n log n) for n queues, and a few hundred bytes and
-    /// steps for each task; the clock is read once.
-    #[cfg(feature = "observe")]
-    pub fn dump(&self) -> TaskDump {
-        self.core.dump()
-    }
-
     /// Its clock, for those who want to know the time without the executor, on any thread.
     pub fn clock(&self) -> ExecutorClock {
         self.core.clock()
+    }
+
+    /// All queues as they are now, in the order of their indices. It may be called from anywhere.
+    pub fn look_at_queues(&self) -> Vec<QueueLook> {
+        self.core.look_at_queues()
+    }
+
+    /// All tasks as they are now, with the feature `observe`: what each does, since when, and where it was spawned. Without it, none.
+    ///
+    /// It may be called from anywhere: in a task, in a drop, in a scheduler, in a probe. O(n log n) for n queues, and a few hundred
+    /// bytes and steps for each task; the clock is read once.
+    pub fn look_at_tasks(&self) -> TasksLook {
+        self.core.look_at_tasks()
     }
 
     /// What the executor has done so far.
@@ -332,7 +299,7 @@ where
     F::Output: 'static,
 {
     match context::current() {
-        Some(core) => core.spawn_beside_current(future),
+        Some(core) => core.spawn_beside_current(Label::here(), future),
         None => panic!(
             "`clockworker::spawn_local` called outside an executor: call it inside `run_until` or `block_on`, or spawn \
              through `Executor::spawn`, `Queue::spawn` or a `Handle`"

@@ -92,7 +92,7 @@ impl Group {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.queue.core.spawn(&self.queue.inner, self.index, future)
+        self.queue.core.spawn(&self.queue.inner, self.index, Label::here(), future)
     }
 
     pub(crate) fn spawn_with<F>(
@@ -182,7 +182,10 @@ impl Group {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.queue.core.try_spawn(&self.queue.inner, self.index, future).map_err(TrySpawnError::new)
+        self.queue
+            .core
+            .try_spawn(&self.queue.inner, self.index, Label::here(), future)
+            .map_err(TrySpawnError::new)
     }
 
     /// Spawns a task in this group as soon as there is room for it, in the group and in its queue. See [`SpawnWhenRoom`], the

@@ -6,8 +6,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::builder::DEFAULT_QUEUE;
 use crate::gone_error::GoneError;
-#[cfg(feature = "observe")]
-use crate::observe::TaskDump;
+use crate::probe::TasksLook;
 use crate::remote_task_builder::RemoteTaskBuilder;
 use crate::run::{Core, ExecutorStats, ask};
 use crate::task::{
@@ -141,7 +140,7 @@ impl Handle {
         self.ask(Core::stats).await
     }
 
-    /// All tasks; see [`Executor::dump`](crate::Executor::dump). Answered as [`stats`](Handle::stats).
+    /// All tasks as they are now; see [`Executor::look_at_tasks`](crate::Executor::look_at_tasks). Answered as [`stats`](Handle::stats).
     ///
     /// # Errors
     ///
@@ -150,9 +149,8 @@ impl Handle {
     /// # Cancel safety
     ///
     /// As [`stats`](Handle::stats).
-    #[cfg(feature = "observe")]
-    pub async fn dump(&self) -> Result<TaskDump, GoneError> {
-        self.ask(Core::dump).await
+    pub async fn look_at_tasks(&self) -> Result<TasksLook, GoneError> {
+        self.ask(Core::look_at_tasks).await
     }
 
     async fn ask<T: Send + 'static>(&self, question: fn(&Core) -> T) -> Result<T, GoneError> {

@@ -85,8 +85,6 @@ mod handle;
 pub mod hyper;
 mod join_set;
 #[cfg(feature = "observe")]
-pub mod observe;
-#[cfg(feature = "observe")]
 mod probing;
 mod queue_builder;
 mod queue_handle;

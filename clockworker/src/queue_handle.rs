@@ -67,7 +67,7 @@ impl Queue {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.core.spawn(&self.inner, NO_GROUP, future)
+        self.core.spawn(&self.inner, NO_GROUP, Label::here(), future)
     }
 
     pub(crate) fn spawn_with<F>(
@@ -116,7 +116,7 @@ impl Queue {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.core.try_spawn(&self.inner, NO_GROUP, future).map_err(TrySpawnError::new)
+        self.core.try_spawn(&self.inner, NO_GROUP, Label::here(), future).map_err(TrySpawnError::new)
     }
 
     /// Spawns a task on this queue as soon as there is room for it. See [`SpawnWhenRoom`], the future that this gives.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-#[cfg(feature = "observe")]
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,19 +32,12 @@ pub struct RemoteTaskBuilder<'a> {
     handle: &'a Handle,
     queue: &'a str,
     placement: Placement,
-    #[cfg(feature = "observe")]
     name: Option<Arc<str>>,
 }
 
 impl<'a> RemoteTaskBuilder<'a> {
     pub(crate) fn new(handle: &'a Handle) -> Self {
-        Self {
-            handle,
-            queue: DEFAULT_QUEUE,
-            placement: Placement::default(),
-            #[cfg(feature = "observe")]
-            name: None,
-        }
+        Self { handle, queue: DEFAULT_QUEUE, placement: Placement::default(), name: None }
     }
 
     /// The name of the task's queue, the default queue's unless told otherwise.
@@ -82,7 +74,6 @@ impl<'a> RemoteTaskBuilder<'a> {
     }
 
     /// The task's name; see [`TaskBuilder::name`](crate::TaskBuilder::name).
-    #[cfg(feature = "observe")]
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
@@ -97,7 +88,6 @@ impl<'a> RemoteTaskBuilder<'a> {
         F::Output: Send + 'static,
     {
         let label = Label::here();
-        #[cfg(feature = "observe")]
         let label = label.named(self.name);
         self.handle.spawn_placed(self.queue, self.placement, label, make)
     }

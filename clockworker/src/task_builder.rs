@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::rc::Rc;
-#[cfg(feature = "observe")]
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +37,6 @@ use crate::task::{JoinHandle, Label, TaskRequest};
 pub struct TaskBuilder {
     place: Place,
     request: TaskRequest,
-    #[cfg(feature = "observe")]
     name: Option<Arc<str>>,
 }
 
@@ -51,12 +49,7 @@ enum Place {
 
 impl TaskBuilder {
     fn new(place: Place, request: TaskRequest) -> Self {
-        Self {
-            place,
-            request,
-            #[cfg(feature = "observe")]
-            name: None,
-        }
+        Self { place, request, name: None }
     }
 
     pub(crate) fn of_queue(queue: Queue) -> Self {
@@ -123,7 +116,6 @@ impl TaskBuilder {
     /// let error = ex.block_on(upload).unwrap_err();
     /// assert_eq!(error.name(), Some("upload"));
     /// ```
-    #[cfg(feature = "observe")]
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
@@ -140,7 +132,6 @@ impl TaskBuilder {
         F::Output: 'static,
     {
         let label = Label::here();
-        #[cfg(feature = "observe")]
         let label = label.named(self.name);
         match &self.place {
             Place::Queue(queue) => queue.spawn_with(&self.request, label, future),

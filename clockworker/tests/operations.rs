@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::observe::{TaskEnd, TaskHooks, TaskMeta};
+use clockworker::probe::{Probe, TaskEnd, TaskView};
 use clockworker::schedulers::RunnableFifo;
 use clockworker::{
     Cap, Executor, Id, JoinError, JoinHandle, JoinSet, ManualClock, Queue, ShutdownReport, yield_now,
@@ -104,7 +104,7 @@ enum Moment {
     InTask,
     InOwnTask,
     InDrop,
-    InHook,
+    InProbe,
     Unwinding,
 }
 
@@ -115,7 +115,7 @@ const MOMENTS: [Moment; 8] = [
     Moment::InTask,
     Moment::InOwnTask,
     Moment::InDrop,
-    Moment::InHook,
+    Moment::InProbe,
     Moment::Unwinding,
 ];
 
@@ -147,14 +147,14 @@ impl Drop for OnDrop {
 }
 
 thread_local! {
-    static IN_HOOK: RefCell<Option<Call>> = const { RefCell::new(None) };
+    static IN_PROBE: RefCell<Option<Call>> = const { RefCell::new(None) };
 }
 
-struct Hook;
+struct InEvent;
 
-impl TaskHooks for Hook {
-    fn ended(&self, _task: &TaskMeta, _how: TaskEnd) {
-        if let Some(call) = IN_HOOK.take() {
+impl Probe for InEvent {
+    fn ended(&self, _task: &TaskView<'_>, _how: TaskEnd) {
+        if let Some(call) = IN_PROBE.take() {
             call.make();
         }
     }
@@ -245,11 +245,11 @@ fn play(operation: Operation, state: State, moment: Moment) {
             let guard = OnDrop(ours);
             other.spawn(async move { drop(guard) }).abort();
         }
-        Moment::InHook => {
-            ex.set_hooks(Some(Arc::new(Hook)));
+        Moment::InProbe => {
+            ex.set_probe(Some(Arc::new(InEvent)));
             let task = other.spawn(async {});
             drop(task);
-            IN_HOOK.set(Some(ours));
+            IN_PROBE.set(Some(ours));
         }
         Moment::Unwinding => drop(other.spawn(async move {
             let _guard = OnDrop(ours);
@@ -364,11 +364,11 @@ fn a_queue_that_is_gone_does_not_show_its_successors_time() {
 }
 
 #[test]
-fn the_hook_of_a_task_from_another_thread_is_part_of_no_task() {
+fn the_event_of_a_task_from_another_thread_is_part_of_no_task() {
     static SEEN: Mutex<Vec<(Option<Id>, Option<String>)>> = Mutex::new(Vec::new());
     struct Parents;
-    impl TaskHooks for Parents {
-        fn spawned(&self, _task: &TaskMeta) {
+    impl Probe for Parents {
+        fn spawned(&self, _task: &TaskView<'_>) {
             SEEN.lock().unwrap().push((Id::current(), Queue::current().map(|queue| queue.name())));
         }
     }
@@ -379,7 +379,7 @@ fn the_hook_of_a_task_from_another_thread_is_part_of_no_task() {
         thread::spawn(move || drop(handle.spawn(|| async {}))).join().unwrap();
         yield_now().await;
     });
-    ex.set_hooks(Some(Arc::new(Parents)));
+    ex.set_probe(Some(Arc::new(Parents)));
     ex.block_on(async {
         sender.await.unwrap();
         yield_now().await;

@@ -2,16 +2,37 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clockworker::Executor;
-use clockworker::probe::{Poll, Probe};
+use clockworker::probe::{
+    AnyTask, Interest, Poll, PollKind, PollOutcome, Polled, Probe, Slice, TaskEnd, TaskView, TurnBegan,
+    TurnEnded, WakerOp, WokenBy,
+};
 
+use crate::frames::{poll_framed, run_framed};
+use crate::heard::Heard;
+use crate::ring::Ring;
+use crate::ring_reading::number_of;
+#[cfg(feature = "tracing")]
+use crate::spans::Spans;
+#[cfg(feature = "stalls")]
 use crate::stalls::Shown;
+use crate::{Observation, TaskHooks};
 
 /// See the [module docs](self). What it has is changed by putting another hub in its place, so nothing of it is behind a lock.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Hub {
+    pub(crate) asked: Observation,
+    pub(crate) heard: Arc<Heard>,
+    pub(crate) timeline: Option<Arc<Ring>>,
+    pub(crate) hooks: Option<Arc<dyn TaskHooks>>,
+    /// Whether futures were dropped in the slice under way since its beginning, or the last poll.
+    has_dropped: Arc<AtomicBool>,
+    #[cfg(feature = "tracing")]
+    pub(crate) spans: Option<Arc<Spans>>,
     /// Shows other threads the poll under way, once a [detector](crate::stalls::StallDetector) has watched.
+    #[cfg(feature = "stalls")]
     pub(crate) shown: Option<Arc<Shown>>,
 }
 
@@ -20,18 +41,166 @@ impl Hub {
     pub(crate) fn of(executor: &Executor) -> Hub {
         let probe = executor.probe();
         let hub = probe.as_ref().and_then(|probe| (&**probe as &dyn Any).downcast_ref::<Hub>());
-        hub.cloned().unwrap_or_default()
+        hub.cloned().unwrap_or_else(|| Hub::new(executor))
+    }
+
+    fn new(executor: &Executor) -> Hub {
+        Hub {
+            asked: Observation::new(),
+            heard: Arc::new(Heard::new(executor.clock())),
+            timeline: None,
+            hooks: None,
+            has_dropped: Arc::default(),
+            #[cfg(feature = "tracing")]
+            spans: None,
+            #[cfg(feature = "stalls")]
+            shown: None,
+        }
     }
 
     /// Puts this hub in place of the executor's probe.
     pub(crate) fn set(self, executor: &Executor) {
         executor.set_probe(Some(Arc::new(self)));
     }
+
+    fn tell_hooks(&self, task: &TaskView<'_>, hook: impl FnOnce(&dyn TaskHooks, &crate::TaskMeta)) {
+        if let Some(hooks) = &self.hooks {
+            self.heard.hook_calls.call(&**hooks, task, hook);
+        }
+    }
+
+    /// Polls a task for all who listen to that.
+    fn poll_task(&self, poll: Poll<'_>, task: &TaskView<'_>) {
+        self.tell_hooks(task, |hooks, meta| hooks.before_poll(meta));
+        if let Some(ring) = &self.timeline
+            && self.has_dropped.swap(false, Ordering::Relaxed)
+        {
+            // Polls begin now: in the ring that is the slice once more.
+            ring.slice_began(poll.now_ns(), task.place().queue, 0);
+        }
+        self.heard.poll_begins(&poll, task);
+        #[cfg(feature = "tracing")]
+        let entered = self.spans.as_ref().map(|spans| (spans, spans.enter(task.id())));
+        if self.asked.has_frames_of_groups() {
+            poll_framed(poll)
+        } else {
+            poll.run()
+        }
+        #[cfg(feature = "tracing")]
+        if let Some((spans, entered)) = entered {
+            spans.leave(task.id(), entered);
+        }
+        self.tell_hooks(task, |hooks, meta| hooks.after_poll(meta));
+    }
 }
 
 impl Probe for Hub {
+    fn interest(&self) -> Interest {
+        let mut interest = Interest::default();
+        if self.asked.times_every_poll() {
+            interest = interest.every_poll();
+        }
+        if self.asked.has_spans() {
+            interest = interest.wakers();
+        }
+        interest
+    }
+
+    fn turn_began(&self, turn: TurnBegan) {
+        self.heard.turn_began(&self.asked, turn);
+        if let Some(ring) = &self.timeline {
+            ring.turn_began(turn.now_ns);
+        }
+    }
+
+    fn turn_ended(&self, turn: TurnEnded) {
+        self.heard.turn_ended(&self.asked, turn);
+        if let Some(ring) = &self.timeline {
+            ring.turn_ended(turn.now_ns, turn.is_idle);
+        }
+    }
+
+    fn slice(&self, slice: Slice<'_>) {
+        let (queue, began_ns) = (slice.queue().clone(), slice.now_ns());
+        self.heard.slice_began(&queue, began_ns);
+        if let Some(ring) = &self.timeline {
+            ring.slice_began(began_ns, queue.index, queue.ready);
+        }
+        let ended = run_framed(slice);
+        self.has_dropped.store(false, Ordering::Relaxed);
+        self.heard.slice_ended(&self.asked, (&queue, began_ns), ended);
+        if let Some(ring) = &self.timeline {
+            ring.slice_ended(ended.now_ns, queue.index, number_of(ended.reason));
+        }
+    }
+
+    fn spawned(&self, task: &TaskView<'_>) {
+        let at = self.heard.spawned(&self.asked, task);
+        if let Some(ring) = &self.timeline {
+            let group = task.group().map(|group| group.index);
+            ring.spawned(at, task.place(), (task.location(), group));
+        }
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &self.spans {
+            spans.open(task);
+        }
+        self.tell_hooks(task, |hooks, meta| hooks.spawned(meta));
+    }
+
+    fn woken(&self, task: &TaskView<'_>, by: WokenBy) {
+        let at = self.heard.woken(&self.asked, task, by);
+        if let Some(ring) = &self.timeline {
+            ring.ready(at, task.place(), by == WokenBy::Remote);
+        }
+    }
+
+    fn woken_elsewhere(&self, task: &AnyTask<'_>) {
+        self.heard.stamp_elsewhere(&self.asked, task.word());
+    }
+
     fn poll(&self, poll: Poll<'_>) {
+        #[cfg(feature = "stalls")]
         let _lit = self.shown.as_ref().and_then(|shown| shown.show(&poll));
-        poll.run();
+        match poll.task() {
+            Some(task) if poll.kind() == PollKind::Task => self.poll_task(poll, &task),
+            task => {
+                self.heard.note(poll.now_ns());
+                poll.run();
+                if task.is_some() {
+                    self.has_dropped.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    fn polled(&self, polled: &Polled<'_>) {
+        if polled.outcome == PollOutcome::Yielded {
+            polled.task.word().store(polled.now_ns, Ordering::Relaxed);
+        }
+        let wait = self.heard.polled(&self.asked, polled);
+        let Some(ring) = &self.timeline else { return };
+        ring.polled(polled.now_ns, polled.task.place(), polled.outcome, polled.is_read);
+        if let Some(wait) = wait
+            && self.asked.stops_after(wait, || polled.task.queue_number())
+        {
+            ring.stop();
+        }
+    }
+
+    fn ended(&self, task: &TaskView<'_>, how: TaskEnd) {
+        self.tell_hooks(task, |hooks, meta| hooks.ended(meta, how));
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &self.spans {
+            spans.close(task.id());
+        }
+    }
+
+    fn waker(&self, task: &AnyTask<'_>, op: WakerOp) {
+        #[cfg(feature = "tracing")]
+        if let Some(spans) = &self.spans {
+            spans.say(task, op);
+        }
+        #[cfg(not(feature = "tracing"))]
+        let _ = (task, op);
     }
 }

@@ -1,23 +1,58 @@
-//! What an executor of [`clockworker`] tells of itself.
+//! What an executor of [`clockworker`] tells of itself: how long tasks wait and run, what happened when, and which poll takes too long.
+//!
+//! [`Observe`] is what is asked of an executor, at any time; until then nothing is observed. What comes of it is plain data: it is yours
+//! once you have it, and none of it refers to the executor.
 //!
 //! # Features
 //!
 //! * `stalls`: the module `stalls`, which reports polls that take too long while they run. On Linux with the stack of the thread.
+//! * `tracing`: `Observation::spans`: each task is a span, named and targeted as tokio's are: tokio-console shows the tasks with their
+//!   queues.
 //! * `metrics`: the module `metrics`, which passes all counters on to the facade `metrics`, and so to Prometheus and others.
 
 #![deny(unsafe_code)]
 
-#[cfg(feature = "stalls")]
+mod dump;
+mod event;
+mod frames;
+mod heard;
+mod histogram;
+mod hooks;
 mod hub;
+mod latency;
 #[cfg(feature = "metrics")]
 pub mod metrics;
-#[cfg(feature = "stalls")]
+mod observation;
+mod observe;
+mod observed;
+mod off_cpu;
+mod queue_frames;
 mod quietly;
+mod ring;
+mod ring_reading;
+#[cfg(feature = "tracing")]
+mod spans;
 #[cfg(feature = "stalls")]
 pub mod stalls;
 #[cfg(feature = "stalls")]
 mod sync;
+mod timeline;
+mod wakes;
 
 // Tests of what several threads do, in all orders.
 #[cfg(all(test, clockworker_loom, feature = "stalls"))]
 mod models;
+
+pub use dump::{DumpedTask, TaskDump};
+pub use event::{Event, EventKind};
+pub use histogram::{Bucket, Histogram};
+pub use hooks::{TaskHooks, TaskMeta};
+pub use latency::{GroupLatency, Latency, LongPoll, TurnLatency};
+pub use observation::{Observation, ObservationError};
+pub use observe::{Observe, Observer};
+pub use observed::{Observed, ObservedGroup, ObservedQueue};
+pub use queue_frames::QueueFrames;
+pub use timeline::{Timeline, TimelineQueue};
+pub use wakes::Wakes;
+
+pub use clockworker::probe::{PollOutcome, SliceEndReason, TaskEnd, TaskRef, TaskState, WokenBy};

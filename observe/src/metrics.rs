@@ -23,9 +23,9 @@
 //! | `clockworker_queue_longest_poll_seconds` | gauge | the longest poll since the last call, of those that were timed |
 //! | `clockworker_queue_wait_seconds`, `…_poll_seconds`, `…_slice_seconds` | histogram | ready to polled; polls; slices |
 //!
-//! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says. Histograms and `longest_poll`
-//! need [latency](clockworker::observe::Observation::latency) to be asked for. A time goes
-//! into them as the middle of its bucket: off by 3 % at most.
+//! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says, or of [`ObservedQueue`](crate::ObservedQueue).
+//! Histograms and `longest_poll` need [latency](crate::Observation::latency) to be asked for, wakes anything. A time goes into histograms as
+//! the middle of its bucket: off by 3 % at most.
 //!
 //! Counters of the facade are whole numbers, so times are in nanoseconds, not in seconds as Prometheus would have it:
 //! `rate(clockworker_queue_busy_nanoseconds_total[1m]) / 1e9` is the part of a core that a queue had.
@@ -34,8 +34,9 @@ mod histograms;
 mod series;
 
 use ::metrics::Label;
-
 use clockworker::{ExecutorStats, QueueStats};
+
+use crate::Observed;
 
 /// Passes what an executor does on to the recorder of the crate `metrics`: the global one, or the local one of the
 /// thread. See the [module](self) for the series.
@@ -47,18 +48,19 @@ use clockworker::{ExecutorStats, QueueStats};
 ///
 /// ```
 /// use clockworker::Executor;
+/// use clockworker_observe::Observe;
 /// use clockworker_observe::metrics::Exporter;
 ///
 /// let ex = Executor::new();
 /// let mut exporter = Exporter::new().named("shard 0");
 /// ex.block_on(ex.spawn(async {})).unwrap();
-/// exporter.publish(&ex.stats()); // every second or so, or when Prometheus asks
+/// exporter.publish(&ex.stats(), &ex.observed()); // every second or so, or when Prometheus asks
 /// ```
 #[derive(Debug, Default)]
 pub struct Exporter {
     labels: Vec<Label>,
     /// What was passed on so far.
-    last: Option<ExecutorStats>,
+    last: Option<(ExecutorStats, Observed)>,
     is_described: bool,
 }
 
@@ -76,28 +78,37 @@ impl Exporter {
     }
 
     /// Passes on what happened since the last call; `stats` are from [`Executor::stats`](clockworker::Executor::stats) or
-    /// [`Handle::stats`](clockworker::Handle::stats), always of the same executor.
+    /// [`Handle::stats`](clockworker::Handle::stats), and `observed` from [`Observe::observed`](crate::Observe::observed) or
+    /// [`Observer::observed`](crate::Observer::observed), always of the same executor. One that is not observed has
+    /// `Observed::default()`.
     ///
     /// What a queue did after the last call before it was gone is in none of its own series, but in `clockworker_time`. Its gauges go
     /// to zero.
     ///
     /// It looks up some thirty series a queue, each a few hundred nanoseconds with the exporter for Prometheus.
-    pub fn publish(&mut self, stats: &ExecutorStats) {
+    pub fn publish(&mut self, stats: &ExecutorStats, observed: &Observed) {
         if !self.is_described {
             series::describe();
             self.is_described = true;
         }
-        let since = self.last.as_ref().map_or_else(|| stats.clone(), |last| stats.since(last));
-        series::publish_executor(&since, &self.labels);
+        let (since, newly) = match &self.last {
+            Some((last, earlier)) => (stats.since(last), observed.since(earlier)),
+            None => (stats.clone(), observed.clone()),
+        };
+        series::publish_executor(&since, &newly, &self.labels);
         for queue in &since.queues {
-            series::publish_queue(queue, &self.labels_of(queue));
+            let labels = self.labels_of(queue);
+            series::publish_queue(queue, &labels);
+            if let Some(observed) = newly.queue(queue.number) {
+                series::publish_observed(observed, &labels);
+            }
         }
-        for gone in self.last.iter().flat_map(|last| &last.queues) {
+        for gone in self.last.iter().flat_map(|(last, _)| &last.queues) {
             if stats.queues.iter().all(|queue| queue.name != gone.name) {
                 series::clear_gauges(&self.labels_of(gone));
             }
         }
-        self.last = Some(stats.clone());
+        self.last = Some((stats.clone(), observed.clone()));
     }
 
     fn labels_of(&self, queue: &QueueStats) -> Vec<Label> {

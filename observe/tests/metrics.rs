@@ -10,9 +10,9 @@ use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::observe::Observation;
 use clockworker::{Executor, ManualClock};
 use clockworker_observe::metrics::Exporter;
+use clockworker_observe::{Observation, Observe, Observed};
 use clockworker_testing::driving::settle;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
@@ -54,7 +54,7 @@ fn a_recorder_gets_what_the_stats_say() {
     ex.observe(Observation::new().latency().every_poll()).unwrap();
     work(&ex, &clock);
     let mut exporter = Exporter::new().named("shard 0");
-    let series = recorded(|| exporter.publish(&ex.stats()));
+    let series = recorded(|| exporter.publish(&ex.stats(), &ex.observed()));
 
     let of_queue =
         |name: &str| series[&format!("clockworker_queue_{name}{{executor=\"shard 0\",queue=\"default\"}}")];
@@ -69,7 +69,8 @@ fn a_recorder_gets_what_the_stats_say() {
     };
     assert_eq!(["queues", "main", "own", "host"].map(account), [3e6, 0.0, 0.0, 0.0]);
     let (count, sum) = of_queue("poll_seconds");
-    let polls = &stats.queues[0].latency.as_ref().unwrap().poll;
+    let observed = ex.observed();
+    let polls = &observed.queues[0].latency.as_ref().unwrap().poll;
     assert_eq!(count, polls.count() as f64);
     assert!((sum / 0.003 - 1.0).abs() < 1.0 / 32.0, "{sum}: off by more than half a bucket");
     assert!(series.keys().all(|key| key.starts_with("clockworker_")), "{series:?}");
@@ -78,6 +79,7 @@ fn a_recorder_gets_what_the_stats_say() {
 #[test]
 fn wakes_are_passed_on_by_where_they_came_from() {
     let (ex, _) = executor();
+    ex.observe(Observation::new()).unwrap();
     let held = Rc::new(RefCell::new(None::<Waker>));
     let (given, mut left) = (Rc::clone(&held), 4);
     ex.spawn(poll_fn(move |cx| {
@@ -95,7 +97,7 @@ fn wakes_are_passed_on_by_where_they_came_from() {
         };
         settle(&ex);
     }
-    let series = recorded(|| Exporter::new().publish(&ex.stats()));
+    let series = recorded(|| Exporter::new().publish(&ex.stats(), &ex.observed()));
     let wakes = |side: &str| series[&format!("clockworker_queue_{side}_wakes_total{{queue=\"default\"}}")].0;
     assert_eq!((wakes("local"), wakes("remote")), (2.0, 1.0));
 }
@@ -105,7 +107,7 @@ fn each_thing_is_passed_on_once() {
     let (ex, clock) = executor();
     let mut exporter = Exporter::new();
     let mut busy = || {
-        recorded(|| exporter.publish(&ex.stats()))["clockworker_queue_busy_nanoseconds_total{queue=\"default\"}"].0
+        recorded(|| exporter.publish(&ex.stats(), &ex.observed()))["clockworker_queue_busy_nanoseconds_total{queue=\"default\"}"].0
     };
     work(&ex, &clock);
     assert_eq!(busy(), 3e6);
@@ -120,7 +122,7 @@ fn a_queue_that_is_gone_leaves_no_gauge_and_its_name_goes_on() {
     let (ex, _) = executor();
     let mut exporter = Exporter::new();
     let mut publish = |ex: &Executor| {
-        let series = recorded(|| exporter.publish(&ex.stats()));
+        let series = recorded(|| exporter.publish(&ex.stats(), &ex.observed()));
         let of_queue = |name: &str| {
             series.get(&format!("clockworker_queue_{name}{{queue=\"tenant\"}}")).map(|value| value.0)
         };
@@ -144,7 +146,7 @@ fn without_a_recorder_and_for_another_executors_stats_nothing_breaks() {
     let (ex, clock) = executor();
     work(&ex, &clock);
     let mut exporter = Exporter::new();
-    exporter.publish(&ex.stats());
-    let series = recorded(|| exporter.publish(&Executor::new().stats()));
+    exporter.publish(&ex.stats(), &ex.observed());
+    let series = recorded(|| exporter.publish(&Executor::new().stats(), &Observed::default()));
     assert_eq!(series["clockworker_queue_polls_total{queue=\"default\"}"].0, 0.0);
 }

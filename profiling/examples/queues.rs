@@ -19,9 +19,9 @@ use std::hint::{black_box, spin_loop};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use clockworker::observe::{Observation, QueueFrames};
 use clockworker::schedulers::FairGroups;
 use clockworker::{Executor, yield_now};
+use clockworker_observe::{Observation, Observe, QueueFrames};
 use clockworker_profiling::Sampling;
 use clockworker_profiling::pprof::{Frames, Report};
 

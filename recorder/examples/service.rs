@@ -10,8 +10,8 @@
 use std::error::Error;
 use std::time::{Duration, Instant, SystemTime};
 
-use clockworker::observe::Observation;
 use clockworker::{Executor, yield_now};
+use clockworker_observe::{Observation, Observe};
 use clockworker_recorder::Recorder;
 
 const FILE: &str = "target/service.cwr";
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             yield_now().await;
         }
     });
-    let handle = ex.handle();
+    let (handle, observer) = (ex.handle(), ex.observer());
     ex.block_on(async {
         for _ in 0..SECONDS {
             let second = Instant::now();
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 requests.spawn(async { compute(Duration::from_micros(50)) }).await?;
                 response.record(began.elapsed().as_micros() as u64);
             }
-            recorder.record(handle.stats().await?, SystemTime::now());
+            recorder.record(handle.stats().await?, observer.observed(), SystemTime::now());
         }
         Ok(())
     })

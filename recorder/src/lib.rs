@@ -12,6 +12,7 @@
 //! use std::time::SystemTime;
 //!
 //! use clockworker::Executor;
+//! use clockworker_observe::Observe;
 //! use clockworker_recorder::{Recorder, Recording};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,7 +23,7 @@
 //! let sent = recorder.series("bytes sent")?;
 //! ex.block_on(ex.spawn(async {}))?;
 //! sent.record(1_500);
-//! recorder.record(ex.stats(), SystemTime::now()); // in a task, once a second
+//! recorder.record(ex.stats(), ex.observed(), SystemTime::now()); // in a task, once a second
 //! sent.record(40);
 //!
 //! let recording = Recording::read(&path)?; // in any process, at any time

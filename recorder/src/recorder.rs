@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use clockworker::ExecutorStats;
+use clockworker_observe::Observed;
 
 use crate::layout::{self, LIVE_WORDS, MAX_NAME, MAX_SERIES, RING, SERIES, SERIES_WORDS, header};
 use crate::mapped::Mapped;
@@ -26,7 +27,7 @@ pub struct Recorder {
     /// Where the next frame goes.
     at: usize,
     calls: u64,
-    last: Option<ExecutorStats>,
+    last: Option<(ExecutorStats, Observed)>,
     /// As they were filed last.
     series: Vec<SeriesSample>,
 }
@@ -90,12 +91,15 @@ impl Recorder {
         Ok(Series { file: self.file.clone(), nth })
     }
 
-    /// Records what happened since the last call: `stats` are from [`Executor::stats`](clockworker::Executor::stats), always of the
-    /// same executor, `now` is when. What came into each [`Series`] since the last call counts as of this one.
+    /// Records what happened since the last call: `stats` are from [`Executor::stats`](clockworker::Executor::stats) and `observed`
+    /// from [`Observe::observed`](clockworker_observe::Observe::observed), or `Observed::default()`, always of the same executor; `now` is when. What came into each [`Series`] since the last call counts as of this one.
     ///
     /// Call it once a second, or when there is something to tell. It makes no system call.
-    pub fn record(&mut self, stats: ExecutorStats, now: SystemTime) {
-        let since = self.last.as_ref().map_or_else(|| stats.clone(), |last| stats.since(last));
+    pub fn record(&mut self, stats: ExecutorStats, observed: Observed, now: SystemTime) {
+        let (since, newly) = match &self.last {
+            Some((last, earlier)) => (stats.since(last), observed.since(earlier)),
+            None => (stats.clone(), observed.clone()),
+        };
         for (nth, series) in self.series.iter_mut().enumerate() {
             *series = series.next(live(&self.file, nth).map(|word| word.load(Ordering::Relaxed)));
         }
@@ -104,7 +108,11 @@ impl Recorder {
             at_ns: now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, nanos),
             took_ns: nanos(busy + since.host),
             busy_ns: nanos(busy),
-            queues: since.queues.iter().map(QueueSample::of).collect(),
+            queues: since
+                .queues
+                .iter()
+                .map(|queue| QueueSample::of(queue, newly.queue(queue.number)))
+                .collect(),
             series: self.series.clone(),
         };
         // It has no types that postcard cannot write.
@@ -115,7 +123,7 @@ impl Recorder {
             live(&self.file, nth)[2..].iter().for_each(|word| word.store(0, Ordering::Release));
         }
         self.calls += 1;
-        self.last = Some(stats);
+        self.last = Some((stats, observed));
     }
 
     /// Writes a frame over the oldest ones. One that is longer than the ring is left out.

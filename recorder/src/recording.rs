@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clockworker::QueueStats;
+use clockworker_observe::ObservedQueue;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{self, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
@@ -72,9 +73,9 @@ pub struct QueueSample {
 }
 
 impl QueueSample {
-    /// What a queue did, given its [difference](QueueStats::since) to an earlier look.
-    pub(crate) fn of(since: &QueueStats) -> Self {
-        let latency = since.latency.as_deref();
+    /// What a queue did, given its [difference](QueueStats::since) to an earlier look, and that of what was observed of it.
+    pub(crate) fn of(since: &QueueStats, observed: Option<&ObservedQueue>) -> Self {
+        let latency = observed.and_then(|queue| queue.latency.as_deref());
         let wait_p99 = latency.and_then(|latency| latency.wait.quantile(0.99));
         let longest_poll = latency.and_then(|latency| latency.longest_poll).map(|poll| poll.took);
         Self {

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use clockworker::Executor;
+use clockworker_observe::Observed;
 use clockworker_recorder::{Recorder, Recording};
 
 /// Where the child records, and whether it calls the recorder each second.
@@ -31,7 +32,11 @@ fn child() {
         (0..VALUES).for_each(|_| series.record(second));
         if env::var_os(CALLS).is_some() {
             ex.block_on(ex.spawn(async {})).unwrap();
-            recorder.record(ex.stats(), SystemTime::UNIX_EPOCH + Duration::from_secs(second));
+            recorder.record(
+                ex.stats(),
+                Observed::default(),
+                SystemTime::UNIX_EPOCH + Duration::from_secs(second),
+            );
         }
         if second == 1_000 {
             println!("recorded");

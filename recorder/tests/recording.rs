@@ -8,8 +8,8 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use clockworker::observe::Observation;
 use clockworker::{Executor, ManualClock, Queue};
+use clockworker_observe::{Observation, Observe};
 use clockworker_recorder::{QueueSample, Recorder, Recording, SeriesSample, Values};
 use tempfile::TempDir;
 
@@ -40,7 +40,8 @@ impl Service {
     }
 
     fn record(&mut self, second: u64) {
-        self.recorder.record(self.ex.stats(), SystemTime::UNIX_EPOCH + Duration::from_secs(second));
+        let observed = self.ex.observed();
+        self.recorder.record(self.ex.stats(), observed, SystemTime::UNIX_EPOCH + Duration::from_secs(second));
     }
 
     fn path(&self) -> PathBuf {

@@ -9,6 +9,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use clockworker::{Executor, ManualClock};
+use clockworker_observe::Observed;
 use clockworker_recorder::Recorder;
 use serde_json::json;
 
@@ -34,7 +35,7 @@ fn record(path: &Path) {
             ex.block_on(queue.spawn(async move { clock.advance(Duration::from_millis(ms)) })).unwrap();
         }
         [1_000, 2_000 + second].into_iter().for_each(|value| bytes.record(value));
-        recorder.record(ex.stats(), began + Duration::from_secs(second));
+        recorder.record(ex.stats(), Observed::default(), began + Duration::from_secs(second));
     }
     bytes.record(5_000);
 }

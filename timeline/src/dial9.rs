@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 
-use clockworker::observe::{Event, EventKind, PollOutcome, ReadyReason, TaskRef, Timeline};
+use clockworker_observe::{Event, EventKind, PollOutcome, TaskRef, Timeline, WokenBy};
 use dial9_trace_format::InternedString;
 use dial9_trace_format::encoder::{Encoder, Schema};
 use dial9_trace_format::schema::FieldDef;
@@ -88,7 +88,7 @@ impl<W: Write> Trace<W> {
                 self.wake(now, task, (0, number), self.running())
             }
             EventKind::Ready { task, reason } => {
-                let by = if reason == ReadyReason::Remote { NO_WORKER } else { self.running() };
+                let by = if reason == WokenBy::Remote { NO_WORKER } else { self.running() };
                 let woken = self.task(task, BEFORE)?.0;
                 self.wake(now, task, (0, woken), by)
             }

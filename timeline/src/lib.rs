@@ -1,8 +1,9 @@
-//! What is made of a [`Timeline`](clockworker::observe::Timeline): a trace for [Perfetto](https://ui.perfetto.dev) and
+//! What is made of a [`Timeline`](clockworker_observe::Timeline): a trace for [Perfetto](https://ui.perfetto.dev) and
 //! `chrome://tracing`, a page for a browser without network, and a summary that says who held the thread and who waited for it.
 //!
 //! ```
-//! use clockworker::{Executor, observe::Observation};
+//! use clockworker::Executor;
+//! use clockworker_observe::{Observation, Observe};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let ex = Executor::new();

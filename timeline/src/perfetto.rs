@@ -7,7 +7,7 @@
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
-use clockworker::observe::{TaskRef, Timeline, TimelineQueue};
+use clockworker_observe::{TaskRef, Timeline, TimelineQueue};
 use serde_json::{Value, json};
 
 use crate::spans::{QueueSpans, Span, Spans, place_name};

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clockworker::observe::Timeline;
+use clockworker_observe::Timeline;
 use memmap2::Mmap;
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
 use std::time::Duration;
 
-use clockworker::observe::{Event, EventKind, PollOutcome, SliceEndReason, TaskRef, Timeline};
+use clockworker_observe::{Event, EventKind, PollOutcome, SliceEndReason, TaskRef, Timeline};
 
 /// What a timeline has from when to when. What it has the end of only is left out; what it has the beginning of only goes up to its end.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use clockworker::observe::{Histogram, Timeline};
+use clockworker_observe::{Histogram, Timeline};
 
 use crate::spans::{QueueSpans, Span, Spans, place_name};
 

@@ -1,7 +1,6 @@
 //! [`SharedRef`]'s counting.
 
 use super::{executor, explore};
-use crate::base::Clock;
 use crate::sync::thread;
 use crate::task::{Shared, SharedRef};
 
@@ -9,7 +8,7 @@ use crate::task::{Shared, SharedRef};
 #[test]
 fn the_last_reference_frees_wherever_it_is() {
     explore("shared_refs/last", || {
-        let owner = SharedRef::new(Shared::new(Clock::system()));
+        let owner = SharedRef::new(Shared::new());
         let [first, second] = [owner.clone(), owner.clone()];
         let threads = [
             thread::spawn(move || {

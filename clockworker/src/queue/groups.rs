@@ -7,8 +7,6 @@ use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
 use slab::Slab;
 
 use super::GroupCounters;
-#[cfg(feature = "observe")]
-use crate::observe::GroupLatency;
 use crate::task::Finish;
 
 /// The slot of a group's record, of 28 bits; [`NO_GROUP`] for none. It is the index by which schedulers know the group.
@@ -28,9 +26,6 @@ pub(super) struct Groups {
     freed: Vec<GroupIndex>,
     /// Of those groups that have one.
     names: HashMap<GroupIndex, Arc<str>>,
-    /// Of those groups that were observed.
-    #[cfg(feature = "observe")]
-    latencies: HashMap<GroupIndex, Box<GroupLatency>>,
 }
 
 /// No place.
@@ -130,25 +125,6 @@ impl Groups {
         }
     }
 
-    /// Forgets how long tasks of groups wait and run.
-    #[cfg(feature = "observe")]
-    pub(super) fn forget_latencies(&mut self) {
-        self.latencies = HashMap::default();
-    }
-
-    /// How long the tasks of an open group wait and run.
-    #[cfg(feature = "observe")]
-    pub(super) fn latency(&self, index: GroupIndex) -> Option<&GroupLatency> {
-        self.latencies.get(&index).map(|latency| &**latency)
-    }
-
-    /// The same, to be added to. None of a group that is gone.
-    #[cfg(feature = "observe")]
-    pub(super) fn latency_mut(&mut self, index: GroupIndex) -> Option<&mut GroupLatency> {
-        let is_open = self.contains(index);
-        is_open.then(|| &mut **self.latencies.entry(index).or_default())
-    }
-
     /// Gives a group other attributes. False if it has them already, or is gone.
     pub(super) fn set_attributes(&mut self, index: GroupIndex, attributes: Attributes) -> bool {
         let group = self.get_mut(index);
@@ -233,8 +209,6 @@ impl Groups {
         let group = self.open.remove(place as usize);
         self.by_key.remove(&group.key);
         self.names.remove(&index);
-        #[cfg(feature = "observe")]
-        self.latencies.remove(&index);
         true
     }
 }

@@ -17,7 +17,6 @@ mod records;
 mod shedder;
 mod standing;
 mod task_attributes;
-#[cfg(feature = "observe")]
 mod task_labels;
 mod tombstones;
 mod waiters;
@@ -36,8 +35,7 @@ pub(crate) use handover::Handover;
 pub(crate) use limits::{Limits, MAX_TASKS};
 pub(crate) use long_polls::EARNS_NS;
 pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
-#[cfg(feature = "observe")]
-pub(crate) use records::TaskLook;
+pub(crate) use records::TaskRecordLook;
 pub(crate) use records::{Aborted, Popped, Records, Removed};
 pub(crate) use shedder::Shedder;
 pub(crate) use tombstones::Tombstones;

@@ -2,7 +2,6 @@
 
 mod first_poll;
 mod groups;
-#[cfg(feature = "observe")]
 mod looks;
 mod removed;
 mod wakes;
@@ -10,27 +9,21 @@ mod wakes;
 use std::mem::forget;
 use std::num::NonZeroU32;
 use std::ops::Range;
-#[cfg(feature = "observe")]
-use std::rc::Rc;
 
 use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
 use slab::Slab;
 
-#[cfg(feature = "observe")]
-use super::Counter;
 use super::PolicyFault;
 use super::groups::{GroupIndex, Groups, NO_GROUP, as_task};
 use super::handover::Handover;
 use super::long_polls::LongPolls;
 use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
-#[cfg(feature = "observe")]
 use super::task_labels::TaskLabels;
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey, Runnable};
 
 pub(crate) use first_poll::FirstPoll;
-#[cfg(feature = "observe")]
-pub(crate) use looks::TaskLook;
+pub(crate) use looks::TaskRecordLook;
 pub(crate) use removed::Removed;
 
 /// Tasks that fill a second-level cache of some 100 KiB, with cells of 100 bytes and futures as large again.
@@ -50,11 +43,7 @@ pub(crate) struct Records {
     groups: Groups,
     attributes: TaskAttributes,
     long_polls: LongPolls,
-    #[cfg(feature = "observe")]
     labels: TaskLabels,
-    /// How often tasks were woken. Shared, as it is also read while the scheduler is called.
-    #[cfg(feature = "observe")]
-    wakes: Rc<Counter>,
 }
 
 struct Record {
@@ -68,6 +57,9 @@ struct Record {
 }
 
 impl Records {
+    /// Whether it is known of each task what it is called, and since when it is there.
+    pub(crate) const KEEPS_LABELS: bool = cfg!(feature = "observe");
+
     /// Adds the record of a ready task, which `make` makes, and counts one more holder of its group.
     pub(crate) fn insert(
         &mut self,
@@ -81,7 +73,6 @@ impl Records {
         let key = RecordKey { queue, slot, generation: generation.get() };
         self.groups.add_task(group);
         let live = make(key);
-        #[cfg(feature = "observe")]
         self.labels.insert(slot as usize, &live);
         let task = as_task(TaskId::new(slot, key.generation), group);
         let mut standing = Standing::new(group);
@@ -97,6 +88,11 @@ impl Records {
     #[inline(never)]
     fn insert_record(&mut self, task: Option<LiveTask>, generation: NonZeroU32, standing: Standing) {
         self.tasks.insert(Record { task, generation, standing });
+    }
+
+    /// Notes when a task was spawned here, or came in from another thread.
+    pub(crate) fn note_spawned(&mut self, id: TaskId, now: u64) {
+        self.labels.set_spawned(id.slot(), now);
     }
 
     #[inline]
@@ -183,7 +179,6 @@ impl Records {
         let group = self.tasks.remove(id.slot()).standing.group();
         let task = as_task(id, group);
         self.attributes.remove(id.slot() as u32);
-        #[cfg(feature = "observe")]
         self.labels.remove(id.slot());
         let group_closed = group == NO_GROUP || self.leave_group(group, finish);
         Removed { task, group_closed }
@@ -227,7 +222,6 @@ impl Records {
     /// Removes the records of all tasks; returns the tasks, which still hold their groups.
     pub(crate) fn take_all(&mut self) -> Vec<(LiveTask, GroupIndex)> {
         self.attributes.clear();
-        #[cfg(feature = "observe")]
         self.labels.clear();
         let Self { tasks, groups, .. } = self;
         let (mut taken, mut left) = (Vec::new(), Vec::new());
@@ -309,7 +303,6 @@ impl Records {
             self.tasks.shrink_to_fit();
             self.groups.shrink();
             self.long_polls.clear();
-            #[cfg(feature = "observe")]
             self.labels.clear();
         }
         self.attributes.shrink();

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::Records;
 use crate::task::{Id, Label, LiveTask};
 
-/// What is known of each task of a queue while it has a record: also of the one that is being polled, which its record lacks then.
+/// What is known of each task of a queue while it has a record, with the feature `observe`; without it nothing is: also of the one that is being polled, which its record lacks then.
 ///
 /// Beside the records and not in them, as a poll touches these and not this.
 #[derive(Default)]
@@ -24,16 +25,29 @@ pub(crate) struct TaskLabel {
 }
 
 impl TaskLabels {
+    #[inline]
     pub(super) fn insert(&mut self, slot: usize, live: &LiveTask) {
+        if Records::KEEPS_LABELS {
+            self.insert_label(slot, live);
+        }
+    }
+
+    fn insert_label(&mut self, slot: usize, live: &LiveTask) {
         if slot >= self.by_slot.len() {
             self.by_slot.resize(slot + 1, None);
         }
         self.by_slot[slot] = Some(TaskLabel {
             id: live.id(),
             label: live.label().clone(),
-            spawned_at: live.spawned_at(),
+            spawned_at: 0,
             service: Duration::ZERO,
         });
+    }
+
+    pub(super) fn set_spawned(&mut self, slot: usize, now: u64) {
+        if let Some(Some(known)) = self.by_slot.get_mut(slot) {
+            known.spawned_at = now;
+        }
     }
 
     pub(super) fn get(&self, slot: usize) -> Option<&TaskLabel> {
@@ -43,7 +57,9 @@ impl TaskLabels {
     /// Adds what a poll took.
     #[inline]
     pub(super) fn served(&mut self, slot: usize, service_ns: u64) {
-        if let Some(Some(known)) = self.by_slot.get_mut(slot) {
+        if Records::KEEPS_LABELS
+            && let Some(Some(known)) = self.by_slot.get_mut(slot)
+        {
             known.service = known.service.saturating_add(Duration::from_nanos(service_ns));
         }
     }
@@ -51,7 +67,9 @@ impl TaskLabels {
     /// Forgets a task that has finished.
     #[inline]
     pub(super) fn remove(&mut self, slot: usize) {
-        if let Some(known) = self.by_slot.get_mut(slot) {
+        if Records::KEEPS_LABELS
+            && let Some(known) = self.by_slot.get_mut(slot)
+        {
             *known = None;
         }
     }

@@ -1,9 +1,7 @@
 //! [`Aborts`]: the aborted tasks of a queue, whose futures are dropped in its slices, before any other task is polled.
 
 use std::cell::{Cell, RefCell};
-#[cfg(feature = "observe")]
-use std::collections::HashSet;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use clockworker_schedulers::TaskId;
 
@@ -71,7 +69,6 @@ impl RunQueue {
     }
 
     /// The slots of the aborted tasks whose futures are still to be dropped. None if they are being looked at.
-    #[cfg(feature = "observe")]
     pub(super) fn slots_of_aborted(&self) -> Option<HashSet<usize>> {
         let aborted = self.aborts.tasks.try_borrow().ok()?;
         Some(aborted.iter().map(|aborted| aborted.task.id.slot()).collect())

@@ -202,15 +202,15 @@ impl Core {
         most
     }
 
-    /// The task, unless it is ready already, or has finished.
-    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, deferred: Option<u8>) -> Option<Task> {
-        let (task, why) = queue.make_ready(key, deferred)?;
+    /// False if the task is ready already, or has finished.
+    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, deferred: Option<u8>) -> bool {
+        let Some((task, why)) = queue.make_ready(key, deferred) else { return false };
         if deferred.is_none() {
             queue.came(1);
         }
         self.make_runnable(queue);
         queue.push(task, why);
-        Some(task)
+        true
     }
 
     /// Admits a batch of what other threads sent, and of aborts. True if that was all.
@@ -274,10 +274,9 @@ impl Core {
             Incoming::Nothing => {}
             Incoming::Ready(key) => {
                 if let Some(queue) = self.queue_at(key.queue)
-                    && let Some(task) = self.admit_ready(&queue, key, None)
+                    && self.admit_ready(&queue, key, None)
                 {
-                    self.tell_remote_wake(&queue, task);
-                    self.observe_remote_wake(&queue);
+                    self.tell_remote_wake(&queue, key);
                 }
             }
             Incoming::Aborted(key) => {
@@ -335,14 +334,12 @@ impl Core {
         if let Some(foreseen) = foreseen {
             queue.correct_probe(foreseen, task.id);
         }
-        self.observe_spawn(queue, task);
+        queue.note_spawned(task, self.meter.now());
         match placement {
             None => queue.push(task, Ready::Spawned),
             Some(placement) => self.push_placed(queue, group, task, &placement),
         }
         self.tell_spawned(queue, task);
-        #[cfg(feature = "observe")]
-        self.call_spawned_hook(queue, task.id);
     }
 
     /// Hands a task to its scheduler with what was said of it. Its deadline counts from now.

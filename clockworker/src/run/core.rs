@@ -13,15 +13,11 @@ use super::host_deferral::HostDeferral;
 use super::host_pacer::HostPacer;
 use super::main_future::MainFuture;
 use super::meter::Meter;
-#[cfg(feature = "observe")]
-use super::observer::Observer;
 use super::pick::Slice;
 use super::queues::Queues;
 use super::tags::Tags;
 use super::timing::Pace;
 use super::turn::TurnState;
-#[cfg(not(feature = "observe"))]
-use super::unobserved::Observer;
 use super::watching::Round;
 use crate::base::Clock;
 use crate::task::{Shared, SharedRef};
@@ -71,17 +67,15 @@ pub(crate) struct Core {
     pub(crate) drivers: Drivers,
     /// Whether and how it ends.
     pub(crate) ending: Ending,
-    /// What is observed.
-    pub(super) observer: Observer,
 }
 
 impl Core {
     pub(crate) fn new(clock: Clock, limits: HostLimits) -> Rc<Self> {
-        let shared = SharedRef::new(Shared::new(clock.clone()));
+        let shared = SharedRef::new(Shared::new());
         Rc::new_cyclic(|this| Self {
             this: this.clone(),
             process: process::id(),
-            meter: Meter::new(clock, &shared),
+            meter: Meter::new(clock),
             pacer: HostPacer::new(limits.budget),
             turn: TurnState::new(limits.poll_cap),
             slice: Slice::default(),
@@ -96,7 +90,6 @@ impl Core {
             main: MainFuture::new(&shared),
             drivers: Drivers::default(),
             ending: Ending::default(),
-            observer: Observer::default(),
             shared,
         })
     }

@@ -133,7 +133,5 @@ impl Core {
         }
         // Wakers and handles would keep it: it may hold some itself.
         self.set_probe(None);
-        #[cfg(feature = "observe")]
-        self.shared.end_observing();
     }
 }

@@ -7,8 +7,6 @@ use std::time::Duration;
 use clockworker_schedulers::Attributes;
 
 use super::queue::RunQueue;
-#[cfg(feature = "observe")]
-use crate::observe::GroupLatency;
 use crate::queue::GroupIndex;
 
 /// What one group has done since it was opened. From [`Group::stats`](crate::Group::stats) and
@@ -46,9 +44,6 @@ pub struct GroupStats {
     pub cancelled: u64,
     /// Tasks that panicked.
     pub panicked: u64,
-    /// How long its tasks wait and run, if that is [observed](crate::observe::Observation::latency_of_groups).
-    #[cfg(feature = "observe")]
-    pub latency: Option<Box<GroupLatency>>,
 }
 
 impl RunQueue {
@@ -84,8 +79,6 @@ impl RunQueue {
             completed: counters.completed,
             cancelled: counters.cancelled,
             panicked: counters.panicked,
-            #[cfg(feature = "observe")]
-            latency: records.group_latency(group).cloned().map(Box::new),
         }
     }
 }

@@ -9,7 +9,6 @@ use std::cell::Cell;
 
 use crate::base::Clock;
 use crate::queue::Counter;
-use crate::task::SharedRef;
 
 /// Clock readings are about this far apart where the time is not needed after each poll. Nanoseconds.
 pub(crate) const SAMPLE_NS: u64 = 2_000;
@@ -55,9 +54,6 @@ pub(crate) struct Meter {
     pub(super) main_ns: Counter,
     pub(super) own_ns: Counter,
     pub(super) host_ns: Counter,
-    /// Its [`Ticks`](crate::task::Ticks) are told of each reading.
-    #[cfg(feature = "observe")]
-    shared: SharedRef,
 }
 
 impl Meter {
@@ -67,7 +63,7 @@ impl Meter {
     }
 
     /// A meter whose host's account is open.
-    pub(super) fn new(clock: Clock, _shared: &SharedRef) -> Self {
+    pub(super) fn new(clock: Clock) -> Self {
         let now = clock.now();
         Self {
             clock,
@@ -80,8 +76,6 @@ impl Meter {
             main_ns: Counter::default(),
             own_ns: Counter::default(),
             host_ns: Counter::default(),
-            #[cfg(feature = "observe")]
-            shared: _shared.clone(),
         }
     }
 
@@ -99,8 +93,6 @@ impl Meter {
         let now = self.clock.now().max(self.now.get());
         self.now.set(now);
         self.is_stale.set(false);
-        #[cfg(feature = "observe")]
-        self.shared.ticks.note(now);
         now
     }
 

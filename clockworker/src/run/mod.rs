@@ -14,22 +14,17 @@ mod coop_budget;
 mod core;
 mod drained;
 mod drivers;
-#[cfg(feature = "observe")]
-mod dump;
 mod ending;
-#[cfg(feature = "observe")]
-mod frames;
 mod gone;
 mod group_stats;
 mod host_deferral;
 mod host_pacer;
 mod idle;
+mod look;
 mod lots;
 mod main_future;
 mod meter;
 mod nesting;
-#[cfg(feature = "observe")]
-mod observer;
 mod pick;
 mod probed;
 mod queue;
@@ -41,17 +36,11 @@ mod shedding;
 mod since;
 mod slice;
 mod spawn;
-#[cfg(feature = "observe")]
-mod spawned;
 mod stats;
 mod tags;
 mod throttled;
-#[cfg(feature = "observe")]
-mod timeline;
 mod timing;
 mod turn;
-#[cfg(not(feature = "observe"))]
-mod unobserved;
 mod waiting;
 mod watching;
 

@@ -151,9 +151,6 @@ impl Core {
     /// Gives the queue the slice that it was granted. Why it has ended.
     #[inline(always)] // as its caller was before it
     pub(super) fn serve(&self, queue: &RunQueue) -> SliceEnd {
-        #[cfg(feature = "observe")]
-        let end = queue.run_framed_slice(self);
-        #[cfg(not(feature = "observe"))]
         let end = queue.run_slice(self);
         self.slice.current.set(Current::NONE);
         let end = if queue.has_next_scheduler() { self.change_in_slice(queue, end) } else { end };
@@ -189,7 +186,6 @@ impl Core {
             let before = self.meter.now();
             queue.stride.shorten(self.meter.read() - before);
         }
-        self.observe_slice_end(queue, end);
         queue.counters.slices.add(1);
         // Also `Preempted`, but not by a queue: a slice in which the queue's own tasks were aborted, or in which there was
         // more to admit than fits between two polls.

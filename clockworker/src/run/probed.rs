@@ -10,10 +10,10 @@ use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed};
 use crate::queue::{Aborted, GroupIndex, NO_GROUP, Removed, group_of};
 use crate::task::probe::{
-    ExecutorClock, GroupView, Outcome, Poll, PollKind, Polled, Probe, QueueView, Slice, SliceEndReason,
+    ExecutorClock, GroupView, Poll, PollKind, PollOutcome, Polled, Probe, QueueView, Slice, SliceEndReason,
     SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
 };
-use crate::task::{AbortHandle, Cause, LiveTask, Ran, Runnable};
+use crate::task::{AbortHandle, Cause, LiveTask, Polling, Ran, RecordKey, Runnable};
 
 impl Core {
     /// Tells this probe from now on.
@@ -45,23 +45,30 @@ impl Core {
     #[inline]
     pub(super) fn tell_spawned(&self, queue: &RunQueue, task: Task) {
         if self.shared.is_probed() {
-            self.tell_of(queue, task, |probe, task| probe.spawned(task));
+            self.tell_of(queue, task.id, group_of(task), |probe, task| probe.spawned(task));
         }
     }
 
     /// Tells of a task that another thread has woken, and that is ready now.
     #[inline]
-    pub(super) fn tell_remote_wake(&self, queue: &RunQueue, task: Task) {
+    pub(super) fn tell_remote_wake(&self, queue: &RunQueue, task: RecordKey) {
         if self.shared.is_probed() {
-            self.tell_of(queue, task, |probe, task| probe.woken(task, WokenBy::Remote));
+            let id = TaskId::new(task.slot, task.generation);
+            self.tell_of(queue, id, None, |probe, task| probe.woken(task, WokenBy::Remote));
         }
     }
 
     #[cold]
-    fn tell_of(&self, queue: &RunQueue, task: Task, event: impl FnOnce(&dyn Probe, &TaskView<'_>)) {
-        let place = Place { queue, group: group_of(task).unwrap_or(NO_GROUP) };
+    fn tell_of(
+        &self,
+        queue: &RunQueue,
+        id: TaskId,
+        group: Option<GroupIndex>,
+        event: impl FnOnce(&dyn Probe, &TaskView<'_>),
+    ) {
+        let place = Place { queue, group: group.unwrap_or(NO_GROUP) };
         // The borrow is over when the probe is called.
-        let handle = queue.records.borrow().live(task.id).map(LiveTask::abort_handle);
+        let handle = queue.records.borrow().live(id).map(LiveTask::abort_handle);
         if let Some(handle) = handle {
             self.shared.tell(|probe| event(probe, &TaskView::of(&handle, &place)));
         }
@@ -121,6 +128,60 @@ impl Core {
     }
 }
 
+/// Who is told of the polls of a slice. The loop of a slice is compiled for each, so that it asks nothing of that at a poll.
+pub(super) trait Listener {
+    /// The poll under way.
+    type Poll<'a>;
+
+    fn begin<'a>(&self, queue: &'a RunQueue, group: GroupIndex, task: &LiveTask) -> Self::Poll<'a>;
+
+    /// Polls the task.
+    fn poll(&self, poll: &Self::Poll<'_>, core: &Core, queue: &RunQueue, task: (Runnable, TaskId)) -> Ran;
+
+    /// The poll is over, and what came of it is known.
+    fn end(&self, poll: Self::Poll<'_>, core: &Core, ran: &Ran, timed: Timed);
+}
+
+/// Nobody listens.
+pub(super) struct Nobody;
+
+impl Listener for Nobody {
+    type Poll<'a> = ();
+
+    #[inline(always)]
+    fn begin(&self, _queue: &RunQueue, _group: GroupIndex, _task: &LiveTask) {}
+
+    #[inline(always)]
+    fn poll(&self, _poll: &(), _core: &Core, queue: &RunQueue, (task, id): (Runnable, TaskId)) -> Ran {
+        task.run(|| queue.take_finished(id))
+    }
+
+    #[inline(always)]
+    fn end(&self, _poll: (), _core: &Core, _ran: &Ran, _timed: Timed) {}
+}
+
+impl Listener for Arc<dyn Probe> {
+    type Poll<'a> = ProbedTask<'a>;
+
+    fn begin<'a>(&self, queue: &'a RunQueue, group: GroupIndex, task: &LiveTask) -> ProbedTask<'a> {
+        ProbedTask::new(queue, group, task)
+    }
+
+    fn poll(
+        &self,
+        poll: &ProbedTask<'_>,
+        core: &Core,
+        _queue: &RunQueue,
+        (task, id): (Runnable, TaskId),
+    ) -> Ran {
+        poll.poll(&**self, core, task, id)
+    }
+
+    fn end(&self, poll: ProbedTask<'_>, core: &Core, ran: &Ran, timed: Timed) {
+        poll.tell_polled(&**self, core, ran, timed);
+    }
+}
+
 /// A task whose poll a probe is told of.
 pub(super) struct ProbedTask<'a> {
     /// Keeps it, also if it ends by that poll.
@@ -140,9 +201,7 @@ impl<'a> ProbedTask<'a> {
     /// Polls it inside a call of the probe.
     #[cold]
     pub(super) fn poll(&self, probe: &dyn Probe, core: &Core, runnable: Runnable, id: TaskId) -> Ran {
-        let poll = |poll: crate::task::Polling<'_>| {
-            core.within_poll(probe, PollKind::Task, Some(self), || poll.call())
-        };
+        let poll = |poll: Polling<'_>| core.within_poll(probe, PollKind::Task, Some(self), || poll.call());
         runnable.run_within(poll, || self.place.queue.take_finished(id))
     }
 
@@ -150,9 +209,9 @@ impl<'a> ProbedTask<'a> {
     #[cold]
     pub(super) fn tell_polled(&self, probe: &dyn Probe, core: &Core, ran: &Ran, timed: Timed) {
         let outcome = match ran {
-            Ran::Pending(_) => Outcome::Pending,
-            Ran::Yielded(_) => Outcome::Yielded,
-            Ran::Finished(_) => Outcome::Finished,
+            Ran::Pending(_) => PollOutcome::Pending,
+            Ran::Yielded(_) => PollOutcome::Yielded,
+            Ran::Finished(_) => PollOutcome::Finished,
         };
         let polled = Polled {
             task: self.view(),

@@ -16,10 +16,6 @@ use super::service::Service;
 use super::timing::{SliceEnd, Stride};
 use super::waiting::Waiting;
 use crate::base::drop_quietly;
-#[cfg(feature = "observe")]
-use crate::observe::Latency;
-#[cfg(feature = "observe")]
-use crate::queue::Counter;
 use crate::queue::{
     Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Shedder, Waiters, Watchdog,
 };
@@ -65,15 +61,6 @@ pub(crate) struct RunQueue {
     pub(crate) shedder: RefCell<Option<Box<Shedder>>>,
     /// Those who wait until it is gone.
     pub(super) awaits_end: Waiting,
-    /// How long its tasks wait and run, once that is observed. Boxed, as it is some 15 KiB.
-    #[cfg(feature = "observe")]
-    pub(super) latency: RefCell<Option<Box<Latency>>>,
-    /// How often its tasks were woken.
-    #[cfg(feature = "observe")]
-    pub(super) all_wakes: Rc<Counter>,
-    /// Of these, from other threads.
-    #[cfg(feature = "observe")]
-    pub(super) remote_wakes: Counter,
 }
 
 impl RunQueue {
@@ -83,14 +70,11 @@ impl RunQueue {
         scheduler: S,
     ) -> Rc<Self> {
         let ReservedQueue { id, key, share, request_ns } = reserved;
-        let records = Records::default();
         Rc::new(Self {
             name: RefCell::new(name),
             key,
             id,
-            #[cfg(feature = "observe")]
-            all_wakes: records.wakes(),
-            records: RefCell::new(records),
+            records: RefCell::default(),
             service: Service::new(scheduler),
             ready: Cell::new(0),
             live: Cell::new(0),
@@ -113,10 +97,6 @@ impl RunQueue {
             waiters: RefCell::default(),
             shedder: RefCell::default(),
             awaits_end: Waiting::default(),
-            #[cfg(feature = "observe")]
-            latency: RefCell::default(),
-            #[cfg(feature = "observe")]
-            remote_wakes: Counter::default(),
         })
     }
 
@@ -130,6 +110,14 @@ impl RunQueue {
         self.live.set(self.live.get() + 1);
         self.counters.spawned.add(1);
         task
+    }
+
+    /// Notes when a task was spawned here, or came in from another thread.
+    #[inline]
+    pub(super) fn note_spawned(&self, task: Task, now: u64) {
+        if Records::KEEPS_LABELS {
+            self.records.borrow_mut().note_spawned(task.id, now);
+        }
     }
 
     /// Notes that so many tasks were woken, but not by a host that had deferred them, or spawned.

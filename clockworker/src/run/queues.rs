@@ -296,7 +296,6 @@ impl Core {
         self.shared.remove_name(&queue.name.borrow(), queue.key);
         let entry = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
         self.queues.removed_counters.absorb(&queue.counters);
-        self.observe_removal(queue);
         if queue.is_constrained() {
             self.forget_constrained(queue);
         }

@@ -44,16 +44,7 @@ impl ExecutorStats {
             panicked: self.panicked.saturating_sub(earlier.panicked),
             refused: self.refused.saturating_sub(earlier.refused),
             queues: self.queues.iter().map(queue_since).collect(),
-            #[cfg(feature = "observe")]
-            wakes: self.wakes.since(earlier.wakes),
-            #[cfg(feature = "observe")]
-            latency: self.latency.as_ref().map(|now| match &earlier.latency {
-                Some(before) => now.since(before),
-                None => now.clone(),
-            }),
             probe_panics: self.probe_panics.saturating_sub(earlier.probe_panics),
-            #[cfg(feature = "observe")]
-            hook_panics: self.hook_panics.saturating_sub(earlier.hook_panics),
         }
     }
 }
@@ -84,13 +75,6 @@ impl QueueStats {
             periods: self.periods.saturating_sub(earlier.periods),
             throttled_periods: self.throttled_periods.saturating_sub(earlier.throttled_periods),
             throttled_time: self.throttled_time.saturating_sub(earlier.throttled_time),
-            #[cfg(feature = "observe")]
-            wakes: self.wakes.since(earlier.wakes),
-            #[cfg(feature = "observe")]
-            latency: self.latency.as_ref().map(|now| match &earlier.latency {
-                Some(before) => Box::new(now.since(before)),
-                None => now.clone(),
-            }),
             ..self.clone()
         }
     }

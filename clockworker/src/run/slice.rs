@@ -7,13 +7,9 @@
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
-#[cfg(feature = "observe")]
-use super::observer::SliceObserver;
-use super::probed::ProbedTask;
+use super::probed::{Listener, Nobody, ProbedTask};
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
-#[cfg(not(feature = "observe"))]
-use super::unobserved::SliceObserver;
 use crate::queue::{
     GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice, as_task,
 };
@@ -55,15 +51,23 @@ pub(crate) fn run<S: Scheduler>(
     seat: &Seat<S>,
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Result<SliceEnd, Halt> {
+    match core.shared.probe() {
+        None => run_for(&Nobody, seat, (queue, core, calls)),
+        Some(probe) => run_for(&probe, seat, (queue, core, calls)),
+    }
+}
+
+fn run_for<L: Listener, S: Scheduler>(
+    listener: &L,
+    seat: &Seat<S>,
+    (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
+) -> Result<SliceEnd, Halt> {
     let shared: &Shared = &core.shared;
     let Some(woken) = shared.woken_list() else { unreachable!("slices are run on the owner thread") };
-    let probe = core.shared.probe();
-    let mut observer = SliceObserver::begin(core, queue);
     if queue.has_aborted() {
         if let Some(end) = drop_aborted(seat, (queue, core, calls)) {
             return Ok(end);
         }
-        observer.after_drops();
     }
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     let mut next = first(seat, queue, core, calls)?;
@@ -71,23 +75,13 @@ pub(crate) fn run<S: Scheduler>(
         core.enter_task(queue, group, id.slot());
         // The scheduler is told of it after the poll: the task is taken up now, so a scheduler that panics would lose it.
         let passed_ns = if S::NEEDS_SERVICE && is_timed { timing.time_next() } else { 0 };
-        observer.before_poll(&runnable, &timing, S::NEEDS_SERVICE);
-        let whole =
-            |ran| if core.coop_budget.is_spent() { after_cut(ran, queue, core, (id, group)) } else { ran };
-        let (ran, timed) = match &probe {
-            None => {
-                let ran = whole(observer.run(runnable, group, || queue.take_finished(id)));
-                (ran, timing.after_poll(S::NEEDS_SERVICE))
-            }
-            Some(probe) => {
-                let task = ProbedTask::new(queue, group, &runnable);
-                let ran = whole(task.poll(&**probe, core, runnable, id));
-                let timed = timing.after_poll(S::NEEDS_SERVICE);
-                task.tell_polled(&**probe, core, &ran, timed);
-                (ran, timed)
-            }
-        };
-        observer.after_poll(&ran, id, timed);
+        let poll = listener.begin(queue, group, &runnable);
+        let mut ran = listener.poll(&poll, core, queue, (runnable, id));
+        if core.coop_budget.is_spent() {
+            ran = after_cut(ran, queue, core, id);
+        }
+        let timed = timing.after_poll(S::NEEDS_SERVICE);
+        listener.end(poll, core, &ran, timed);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));
@@ -183,7 +177,7 @@ fn first<S: Scheduler>(
 /// is woken at once, and has yielded already.)
 #[cold]
 #[inline(never)]
-fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, (id, group): (TaskId, GroupIndex)) -> Ran {
+fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
     let by_others = core.renew_coop_budget(queue);
     let Ran::Pending(runnable) = ran else { return ran };
     if runnable.is_aborted() {
@@ -194,7 +188,9 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, (id, group): (TaskId, Grou
     }
     let ran = match core.shared.probe() {
         None => runnable.run(|| queue.take_finished(id)),
-        Some(probe) => ProbedTask::new(queue, group, &runnable).poll(&*probe, core, runnable, id),
+        Some(probe) => {
+            ProbedTask::new(queue, core.current_group(), &runnable).poll(&*probe, core, runnable, id)
+        }
     };
     match ran {
         Ran::Pending(runnable) if core.coop_budget.is_spent() => {
@@ -366,7 +362,6 @@ fn settle<S: Scheduler>(
             None
         }
         Ran::Yielded(runnable) => {
-            core.observe_yield(&runnable);
             runnable.put_back();
             let task = as_task(id, group);
             queue.ready.set(queue.ready.get() + 1);

@@ -16,13 +16,18 @@ const LARGE: usize = 16 << 10;
 
 impl Core {
     /// Spawns a task on the owner thread.
-    #[cfg_attr(feature = "observe", track_caller)]
-    pub(crate) fn spawn<F>(&self, queue: &RunQueue, group: GroupIndex, future: F) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(
+        &self,
+        queue: &RunQueue,
+        group: GroupIndex,
+        label: Label,
+        future: F,
+    ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.spawn_and(queue, group, Label::here(), future, |task| self.push_plain(queue, task))
+        self.spawn_and(queue, group, label, future, |task| self.push_plain(queue, task))
     }
 
     /// [`spawn`](Core::spawn) of a task of which something is said.
@@ -68,11 +73,11 @@ impl Core {
     }
 
     /// Spawns a task on the owner thread, or gives its future back.
-    #[cfg_attr(feature = "observe", track_caller)]
     pub(crate) fn try_spawn<F>(
         &self,
         queue: &RunQueue,
         group: GroupIndex,
+        label: Label,
         future: F,
     ) -> Result<JoinHandle<F::Output>, (F, Refused)>
     where
@@ -82,7 +87,7 @@ impl Core {
         match self.may_spawn(queue, group) {
             Ok(()) => {
                 let push = |task| self.push_plain(queue, task);
-                Ok(self.spawn_into_room(queue, group, Label::here(), future, push))
+                Ok(self.spawn_into_room(queue, group, label, future, push))
             }
             Err(why) => {
                 self.count_refused(queue, why);
@@ -138,12 +143,10 @@ impl Core {
             handle = Some(join);
             task
         });
-        self.observe_spawn(queue, task);
+        queue.note_spawned(task, self.meter.now());
         queue.came(1);
         push(task);
         self.tell_spawned(queue, task);
-        #[cfg(feature = "observe")]
-        self.call_spawned_hook(queue, task.id);
         self.shared.inbox.wake_parked_host();
         handle.unwrap_or_else(|| refuse(&self.shared, label, Refused::QueueClosed, ()))
     }
@@ -156,9 +159,8 @@ impl Core {
 
     /// Spawns into the queue and group of the task that is being polled, with its attributes; into the default queue if none
     /// is.
-    #[cfg_attr(feature = "observe", track_caller)]
     #[inline(always)] // it is given the future
-    pub(crate) fn spawn_beside_current<F>(&self, future: F) -> JoinHandle<F::Output>
+    pub(crate) fn spawn_beside_current<F>(&self, label: Label, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
@@ -170,11 +172,11 @@ impl Core {
         };
         let Some(queue) = queue else {
             self.queues.removed_counters.refused.add(1);
-            return refuse(&self.shared, Label::here(), Refused::QueueClosed, future);
+            return refuse(&self.shared, label, Refused::QueueClosed, future);
         };
         let inherited = queue.attributes(slot);
-        self.spawn_and(&queue, group, Label::here(), future, |task| match &inherited {
-            Some(attributes) if !self.is_in_hook() => queue.push_spawned(task, attributes),
+        self.spawn_and(&queue, group, label, future, |task| match &inherited {
+            Some(attributes) if !self.shared.is_in_probe() => queue.push_spawned(task, attributes),
             _ => queue.push(task, Ready::Spawned),
         })
     }
@@ -199,7 +201,7 @@ impl Core {
 
     /// What was said of the task that is being polled, for a task that it spawns.
     pub(crate) fn inherited_attributes(&self) -> Attributes {
-        let queue = self.current_queue().filter(|_| !self.is_in_hook());
+        let queue = self.current_queue().filter(|_| !self.shared.is_in_probe());
         queue.and_then(|queue| queue.attributes(self.slice.current().slot)).unwrap_or_default()
     }
 }

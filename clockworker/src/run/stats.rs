@@ -5,8 +5,6 @@ use std::time::Duration;
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
-#[cfg(feature = "observe")]
-use crate::observe::{Latency, TurnLatency, Wakes};
 use crate::queue::{Counters, PolicyFault};
 
 /// What one queue has done since it was created. From [`Queue::stats`](crate::Queue::stats).
@@ -71,12 +69,6 @@ pub struct QueueStats {
     /// How the queue's scheduler broke its contract, if it did: FIFO has replaced it, until
     /// [`set_scheduler`](crate::Queue::set_scheduler).
     pub policy_fault: Option<PolicyFault>,
-    /// How often its tasks were woken, and from where.
-    #[cfg(feature = "observe")]
-    pub wakes: Wakes,
-    /// How long its tasks wait and run, if that is [observed](crate::Executor::observe).
-    #[cfg(feature = "observe")]
-    pub latency: Option<Box<Latency>>,
 }
 
 /// What an executor has done since it was made. From [`Executor::stats`](crate::Executor::stats).
@@ -145,17 +137,8 @@ pub struct ExecutorStats {
     pub refused: u64,
     /// The queues there are now, in the order in which they were created.
     pub queues: Vec<QueueStats>,
-    /// How often tasks were woken, and from where.
-    #[cfg(feature = "observe")]
-    pub wakes: Wakes,
-    /// How long turns and visits of the host are, if that is [observed](crate::Executor::observe).
-    #[cfg(feature = "observe")]
-    pub latency: Option<TurnLatency>,
     /// Calls of [probes](crate::probe::Probe) that panicked.
     pub probe_panics: u64,
-    /// Calls of [hooks](crate::observe::TaskHooks) that panicked.
-    #[cfg(feature = "observe")]
-    pub hook_panics: u64,
 }
 
 impl ExecutorStats {
@@ -199,13 +182,7 @@ impl Core {
             panicked: sum.panicked.get(),
             refused: sum.refused.get(),
             queues: queues.iter().map(|queue| self.queue_stats(queue)).collect(),
-            #[cfg(feature = "observe")]
-            wakes: self.all_wakes(&queues),
-            #[cfg(feature = "observe")]
-            latency: self.observer.turn_latency(),
             probe_panics: self.shared.probe_panics(),
-            #[cfg(feature = "observe")]
-            hook_panics: self.shared.local().map_or(0, |local| local.hooks.panics()),
         }
     }
 
@@ -252,10 +229,6 @@ impl Core {
             throttled_periods: capped.throttled_periods,
             throttled_time: Duration::from_nanos(capped.throttled_ns),
             policy_fault: queue.fault.get(),
-            #[cfg(feature = "observe")]
-            wakes: queue.wakes(),
-            #[cfg(feature = "observe")]
-            latency: self.latency_of(queue),
         }
     }
 }

@@ -41,7 +41,7 @@ impl Core {
     /// The tag of a task that is spawned now, if nothing was said of that.
     #[inline]
     fn inherited_tag(&self) -> Option<NonZeroU64> {
-        self.current_tag().filter(|_| !self.is_in_hook())
+        self.current_tag().filter(|_| !self.shared.is_in_probe())
     }
 
     /// These attributes, with the tag that is inherited.
@@ -56,14 +56,5 @@ impl Core {
             None => queue.push(task, Ready::Spawned),
             Some(tag) => queue.push_spawned(task, &Attributes::new().with_tag(tag.get())),
         }
-    }
-
-    /// Whether a hook runs. What it spawns has no parent.
-    pub(super) fn is_in_hook(&self) -> bool {
-        #[cfg(feature = "observe")]
-        if self.shared.local().is_some_and(|local| local.hooks.is_calling()) {
-            return true;
-        }
-        self.shared.is_in_probe()
     }
 }

@@ -178,12 +178,7 @@ pub(super) struct Timing<'a> {
 fn most_unread(core: &Core) -> u32 {
     match () {
         // Slices end on time: a queue with a cap is served, or another one waits for its next period.
-        () if core.queues.are_strict()
-            || core.observer.times_every_poll()
-            || core.shared.times_every_poll() =>
-        {
-            1
-        }
+        () if core.queues.are_strict() || core.shared.times_every_poll() => 1,
         () if core.queues.are_contended() => CONTENDED_STRIDE,
         () => MAX_STRIDE,
     }
@@ -366,13 +361,6 @@ impl<'a> Timing<'a> {
         self.due += 1;
         self.timed_at += 1;
         self.read()
-    }
-
-    /// Whether the next poll is timed by itself.
-    #[cfg(feature = "observe")]
-    #[inline(always)]
-    pub(super) fn times_next(&self, needed: bool) -> bool {
-        if needed { self.polls() + 1 == self.timed_at } else { self.stride == 1 }
     }
 
     /// Why the slice is over, if it is.

@@ -234,7 +234,6 @@ impl Core {
     pub(crate) fn begin_turn(&self) {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
-        self.observe_turn(now, took_ns, self.pacer.is_visiting());
         self.tell_turn(now, took_ns, self.pacer.is_visiting());
         self.pacer.end_visit(took_ns, || self.has_brought_nothing());
         let budget_ns = self.pacer.begin_turn(now);
@@ -286,7 +285,6 @@ impl Core {
     /// Ends the turn: time is the host's from now on.
     pub(crate) fn end_turn(&self) {
         self.meter.begin(Account::Host);
-        self.observe_turn_end(!self.pacer.is_visiting());
         self.tell_turn_end(!self.pacer.is_visiting());
     }
 

@@ -140,7 +140,6 @@ impl JoinError {
     }
 
     /// The task's name, if it was given [one](crate::TaskBuilder::name).
-    #[cfg(feature = "observe")]
     pub fn name(&self) -> Option<&str> {
         self.0.label.name().map(|name| &**name)
     }

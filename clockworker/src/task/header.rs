@@ -6,17 +6,13 @@ use std::mem::{ManuallyDrop, replace};
 use std::ptr::{self, NonNull};
 use std::task::Context;
 
-#[cfg(feature = "tracing")]
-use super::Trace;
-#[cfg(feature = "observe")]
-use super::UNKNOWN;
 use super::finished;
 use super::joiner::{Joiner, Unpacked};
 use super::label::Marks;
 use super::probe::{AnyTask, TaskView, WokenBy};
 use super::shared::Local;
 use super::state::{LENT_MAX, State, Wake};
-use super::{Cause, Finish, Id, JoinError, Label, SharedRef, Stamp};
+use super::{Cause, Finish, Id, JoinError, Label, SharedRef};
 use crate::base::wake_quietly;
 use crate::sync::{Cell, UnsafeCell};
 
@@ -31,14 +27,6 @@ pub(crate) struct Header {
     pub(super) label: Label,
     pub(super) owned: Owned,
     pub(super) marks: Marks,
-    /// When it became ready last. Written by whoever makes it so.
-    pub(super) ready_at: Stamp,
-    /// The executor's last clock reading when it was spawned, or came in from another thread. [`UNKNOWN`] before that. The owner
-    /// thread's.
-    #[cfg(feature = "observe")]
-    pub(super) spawned_at: Cell<u64>,
-    #[cfg(feature = "tracing")]
-    pub(super) trace: Trace,
     /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
     next: Cell<usize>,
     pub(super) joiner: UnsafeCell<Joiner>,
@@ -130,13 +118,6 @@ impl Header {
             tally: Cell::new(0),
             output_taken: Cell::new(false),
         };
-        // One from another thread is parked until it is admitted.
-        let ready_at = match phase {
-            Phase::Parked => Stamp::elsewhere(&shared.ticks),
-            _ => Stamp::here(&shared.ticks),
-        };
-        #[cfg(feature = "observe")]
-        let spawned_at = Cell::new(if phase == Phase::Parked { UNKNOWN } else { shared.ticks.last() });
         Self {
             state,
             vtable,
@@ -145,32 +126,8 @@ impl Header {
             label,
             owned,
             marks: Marks::new(),
-            ready_at,
-            #[cfg(feature = "observe")]
-            spawned_at,
-            #[cfg(feature = "tracing")]
-            trace: Trace::none(),
             next: Cell::new(Link::NONE),
             joiner: UnsafeCell::new(Joiner::NOBODY),
-        }
-    }
-
-    /// Notes the executor's last clock reading as the time at which the task came in from another thread, unless that was done
-    /// before.
-    #[cfg(feature = "observe")]
-    pub(super) fn stamp_spawn(&self) {
-        if self.spawned_at.get() == UNKNOWN {
-            self.spawned_at.set(self.shared.ticks.last());
-            self.ready_at.take_in(&self.shared.ticks);
-        }
-    }
-
-    /// When it became ready last; the executor's last clock reading, if nobody noted that.
-    #[cfg(feature = "observe")]
-    pub(super) fn ready_since(&self) -> u64 {
-        match self.ready_at.get() {
-            UNKNOWN => self.shared.ticks.last(),
-            at => at,
         }
     }
 
@@ -374,23 +331,9 @@ unsafe fn wake_elsewhere(header: NonNull<Header>) {
 #[inline(never)]
 fn push_woken(header: NonNull<Header>, task: &Header, local: &Local) {
     task.owned.phase.set(Phase::Woken);
-    #[cfg(feature = "observe")]
-    {
-        task.ready_at.set_here(&task.shared.ticks);
-        note_ready(task, local, false);
-    }
     local.woken.push(Link(header), task.owned.record.get().queue);
     task.shared.tell(|probe| probe.woken(&TaskView::new(task, None), WokenBy::Local));
     task.shared.inbox.wake_parked_host();
-}
-
-/// Notes a wake in the timeline, if there is one.
-#[cfg(feature = "observe")]
-pub(super) fn note_ready(task: &Header, local: &Local, remote: bool) {
-    if let Some(ring) = &*local.ring.borrow() {
-        let key = task.owned.record.get();
-        ring.ready(task.ready_since(), key.queue, (key.slot, key.generation), remote);
-    }
 }
 
 /// Marks the task as aborted, and pushes it into the inbox for the owner to drop its future.
@@ -416,8 +359,6 @@ unsafe fn submit(header: NonNull<Header>) {
     // the caller's reference is not the record's.
     let task = unsafe { header.as_ref() };
     let shared = &task.shared;
-    // An aborted task is stamped too, and nobody asks.
-    task.ready_at.set_elsewhere(&shared.ticks);
     // SAFETY: the caller set `NOTIFIED`, so `next` is its own.
     if unsafe { shared.inbox.push(Link(header)) }.is_err() {
         // SAFETY: a closed inbox means that every task was completed. This one was complete or completed after `NOTIFIED` was

@@ -112,7 +112,6 @@ impl<T> JoinHandle<T> {
     }
 
     /// The task's name, if it was given [one](crate::TaskBuilder::name).
-    #[cfg(feature = "observe")]
     pub fn name(&self) -> Option<&str> {
         self.header().label.name().map(|name| &**name)
     }

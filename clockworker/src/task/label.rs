@@ -5,9 +5,7 @@ use std::cell::Cell;
 use std::fmt::DebugStruct;
 #[cfg(feature = "observe")]
 use std::num::NonZeroU64;
-#[cfg(feature = "observe")]
 use std::panic::Location;
-#[cfg(feature = "observe")]
 use std::sync::Arc;
 #[cfg(feature = "observe")]
 use std::sync::atomic::AtomicU64;
@@ -40,40 +38,52 @@ impl Label {
 
     /// Adds what is known to what a handle shows of its task.
     pub(super) fn show(&self, shown: &mut DebugStruct<'_, '_>) {
-        #[cfg(feature = "observe")]
-        {
-            if let Some(name) = &self.name {
-                shown.field("name", name);
-            }
-            shown.field("location", &format_args!("{}", self.location));
+        if let Some(name) = self.name() {
+            shown.field("name", name);
         }
-        #[cfg(not(feature = "observe"))]
-        let _ = shown;
+        if let Some(place) = self.place() {
+            shown.field("location", &format_args!("{place}"));
+        }
     }
 
     /// The name, as an error says it after the task's id; empty without one.
     pub(super) fn after_id(&self) -> String {
-        #[cfg(feature = "observe")]
-        if let Some(name) = &self.name {
-            return format!(" {name:?}");
-        }
-        String::new()
+        self.name().map_or_else(String::new, |name| format!(" {name:?}"))
     }
 }
 
-#[cfg(feature = "observe")]
 impl Label {
     /// The same, with that name if there is one.
     pub(crate) fn named(self, name: Option<Arc<str>>) -> Self {
-        Self { name, ..self }
+        #[cfg(feature = "observe")]
+        return Self { name, ..self };
+        #[cfg(not(feature = "observe"))]
+        {
+            drop(name);
+            self
+        }
     }
 
+    /// The name, if it was given one and is known.
+    pub(crate) fn name(&self) -> Option<&Arc<str>> {
+        #[cfg(feature = "observe")]
+        return self.name.as_ref();
+        #[cfg(not(feature = "observe"))]
+        None
+    }
+
+    /// Where the task was spawned, if that is known.
+    pub(crate) fn place(&self) -> Option<&'static Location<'static>> {
+        #[cfg(feature = "observe")]
+        return Some(self.location);
+        #[cfg(not(feature = "observe"))]
+        None
+    }
+
+    /// Where the task was spawned.
+    #[cfg(feature = "observe")]
     pub(crate) fn location(&self) -> &'static Location<'static> {
         self.location
-    }
-
-    pub(crate) fn name(&self) -> Option<&Arc<str>> {
-        self.name.as_ref()
     }
 }
 
@@ -97,6 +107,14 @@ impl Marks {
             #[cfg(feature = "observe")]
             tag: Cell::new(None),
         }
+    }
+
+    /// The word. `u64::MAX` if no probe has written it.
+    pub(super) fn load(&self) -> u64 {
+        #[cfg(feature = "observe")]
+        return self.word.load(std::sync::atomic::Ordering::Relaxed);
+        #[cfg(not(feature = "observe"))]
+        u64::MAX
     }
 
     /// Notes the tag of a task. Owner thread only.

@@ -6,19 +6,10 @@ use std::ptr::NonNull;
 
 use clockworker_schedulers::Ready;
 
-#[cfg(feature = "observe")]
-use std::panic::Location;
-
-#[cfg(feature = "observe")]
-use super::header::note_ready;
 use super::header::{Header, Link, Phase, RecordKey, release_complete, tell_joiner};
-#[cfg(feature = "observe")]
-use super::hooks::{self, Moment};
 use super::probe::TaskView;
 use super::state::Taken;
-use super::{AbortHandle, Cause, Id};
-#[cfg(feature = "observe")]
-use super::{Label, TaskMeta};
+use super::{AbortHandle, Cause, Id, Label};
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///
@@ -83,8 +74,6 @@ impl LiveTask {
     /// Tells the task the key of its record, and that its scheduler has it.
     pub(crate) fn assign_record(&self, key: RecordKey) {
         self.header().owned.record.set(key);
-        #[cfg(feature = "observe")]
-        self.header().stamp_spawn();
         self.make_ready();
     }
 
@@ -128,58 +117,18 @@ impl LiveTask {
         self.header().id
     }
 
-    /// Where it was spawned.
-    #[cfg(feature = "observe")]
-    pub(crate) fn location(&self) -> &'static Location<'static> {
-        self.header().label.location()
+    /// The word of a probe. `u64::MAX` if none has written it.
+    pub(crate) fn word(&self) -> u64 {
+        self.header().marks.load()
     }
 
-    #[cfg(feature = "observe")]
     pub(crate) fn label(&self) -> &Label {
         &self.header().label
-    }
-
-    /// The executor's last clock reading when it was spawned here, or came in from another thread.
-    #[cfg(feature = "observe")]
-    pub(crate) fn spawned_at(&self) -> u64 {
-        self.header().spawned_at.get()
-    }
-
-    /// When it became ready last, or [`UNKNOWN`](super::UNKNOWN).
-    #[cfg(feature = "observe")]
-    #[inline]
-    pub(crate) fn ready_at(&self) -> u64 {
-        self.header().ready_at.get()
-    }
-
-    /// The same, or the executor's last clock reading.
-    #[cfg(feature = "observe")]
-    pub(crate) fn ready_since(&self) -> u64 {
-        self.header().ready_since()
-    }
-
-    /// Notes when it became ready.
-    #[cfg(feature = "observe")]
-    #[inline]
-    pub(crate) fn set_ready_at(&self, now: u64) {
-        self.header().ready_at.set(now);
     }
 
     /// Notes the tag that it has.
     pub(crate) fn set_tag(&self, tag: u64) {
         self.header().marks.set_tag(tag);
-    }
-
-    /// Which task hooks are told of.
-    #[cfg(feature = "observe")]
-    pub(crate) fn meta(&self) -> TaskMeta {
-        TaskMeta::of(self.header())
-    }
-
-    /// Keeps the span of the task until its future is gone.
-    #[cfg(feature = "tracing")]
-    pub(crate) fn open_span(&self, span: tracing::Span) {
-        self.header().trace.open(span);
     }
 
     /// Whether the task is being polled.
@@ -189,7 +138,6 @@ impl LiveTask {
     }
 
     /// Whether the task is in the woken list.
-    #[cfg(feature = "observe")]
     pub(crate) fn is_woken(&self) -> bool {
         self.phase() == Phase::Woken
     }
@@ -233,16 +181,12 @@ impl LiveTask {
         forget(self);
         // SAFETY: the reference just forgotten is still counted.
         let header = unsafe { pointer.as_ref() };
-        #[cfg(feature = "observe")]
-        hooks::tell(header, Moment::Ended(finish));
         // One that was refused on its way from another thread was never spawned.
         if header.shared.is_probed() && header.owned.record.get().has_slot() {
             // Also of one that was cancelled: what the probe asks is asked of this task.
             let _entered = header.id.enter();
             header.shared.tell(|probe| probe.ended(&TaskView::new(header, None), finish.into()));
         }
-        #[cfg(feature = "tracing")]
-        header.trace.close();
         let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;
         if !listed && header.state.complete_unwatched(header.owned.tally.get()) {
             return;
@@ -335,11 +279,6 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
         (Taken::Aborted, _) => Incoming::Aborted(key),
         (_, Phase::Parked) => {
             task.owned.phase.set(Phase::Ready);
-            #[cfg(feature = "observe")]
-            task.shared.local().into_iter().for_each(|local| {
-                task.ready_at.take_in(&task.shared.ticks);
-                note_ready(task, local, true);
-            });
             Incoming::Ready(key)
         }
         _ => Incoming::Nothing,

@@ -65,8 +65,6 @@ mod cell;
 mod error;
 mod finished;
 mod header;
-#[cfg(feature = "observe")]
-mod hooks;
 mod host_waker;
 mod id;
 mod inbox;
@@ -79,19 +77,11 @@ mod owner;
 mod pool;
 pub mod probe;
 mod request;
-#[cfg(feature = "observe")]
-mod ring;
 mod runnable;
 mod shared;
 mod shared_ref;
 mod state;
-#[cfg(feature = "observe")]
-mod ticks;
-#[cfg(feature = "tracing")]
-mod trace;
 mod treiber_stack;
-#[cfg(not(feature = "observe"))]
-mod unobserved;
 mod waker;
 mod woken_list;
 
@@ -104,8 +94,6 @@ pub(crate) use cell::{refuse, spawn_here, spawn_remote, spawn_remote_placed};
 pub(crate) use error::{Cause, Refused};
 pub(crate) use finished::FinishedTasks;
 pub(crate) use header::RecordKey;
-#[cfg(feature = "observe")]
-pub use hooks::{TaskEnd, TaskHooks, TaskMeta};
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;
 pub(crate) use label::Label;
@@ -114,21 +102,7 @@ pub(crate) use owner::OwnerCell;
 #[cfg(all(test, clockworker_loom))]
 pub(crate) use pool::{Returned, Vacant};
 pub(crate) use request::{Placement, TaskRequest};
-#[cfg(feature = "observe")]
-pub(crate) use ring::{Ring, Said};
 pub(crate) use runnable::{Polling, Ran, Runnable};
 pub(crate) use shared::{QueueKey, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
-#[cfg(feature = "observe")]
-use ticks::Stamp;
-#[cfg(feature = "observe")]
-pub(crate) use ticks::{Stamping, Ticks, UNKNOWN};
-#[cfg(feature = "tracing")]
-use trace::Trace;
-#[cfg(feature = "tracing")]
-pub(crate) use trace::span_of;
-#[cfg(not(feature = "observe"))]
-use unobserved::Stamp;
-#[cfg(not(feature = "observe"))]
-pub(crate) use unobserved::Ticks;
 pub(crate) use woken_list::{BATCH, WokenList};

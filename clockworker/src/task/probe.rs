@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::header::{Header, RecordKey};
 use super::{AbortHandle, Finish, Id};
@@ -283,7 +284,7 @@ pub struct Polled<'a> {
     /// The task, also if it has ended.
     pub task: TaskView<'a>,
     /// What came of the poll.
-    pub outcome: Outcome,
+    pub outcome: PollOutcome,
     /// When the clock was read last.
     pub now_ns: u64,
     /// Whether that was after this poll.
@@ -298,7 +299,7 @@ pub struct Polled<'a> {
 /// What came of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum PollOutcome {
     /// The task waits for a wake.
     Pending,
     /// It was woken while it was polled: it is ready again.
@@ -506,4 +507,75 @@ impl ExecutorClock {
     pub fn now_ns(&self) -> u64 {
         self.0.now()
     }
+}
+
+/// A queue as it is now. From [`Executor::look_at_queues`](crate::Executor::look_at_queues).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueueLook {
+    /// Its index, as in [`TaskRef`].
+    pub index: u32,
+    /// Its [number](crate::QueueStats::number).
+    pub number: u32,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its share.
+    pub share: u32,
+    /// Its request.
+    pub request: Duration,
+    /// Whether it is [capped](crate::Cap), idle or nested: then what it is to get does not follow from its share alone.
+    pub is_constrained: bool,
+    /// Its open groups. None if its scheduler is the caller.
+    pub groups: Vec<GroupView>,
+}
+
+/// All tasks as they are now. From [`Executor::look_at_tasks`](crate::Executor::look_at_tasks).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TasksLook {
+    /// When.
+    pub now_ns: u64,
+    /// By queue, in the order in which those were created; in a queue in no order.
+    pub tasks: Vec<TaskLook>,
+    /// Queues whose tasks are missing, as the caller is one of their schedulers, which is being called.
+    pub busy_queues: Vec<Arc<str>>,
+}
+
+/// A task in a [`TasksLook`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskLook {
+    /// Its id.
+    pub id: Id,
+    /// Its name, if it was given one.
+    pub name: Option<Arc<str>>,
+    /// Where it was spawned.
+    pub location: Option<&'static std::panic::Location<'static>>,
+    /// The name of its queue.
+    pub queue: Arc<str>,
+    /// Its group, if it has one.
+    pub group: Option<GroupView>,
+    /// What it does.
+    pub state: TaskState,
+    /// When it was spawned, or came in from another thread.
+    pub spawned_ns: u64,
+    /// What it has had of the CPU, as far as its scheduler was told. None where that does not need to know
+    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)).
+    pub service: Option<Duration>,
+    /// The [word](AnyTask::word) of the probe. None of a task that is being polled.
+    pub word: Option<u64>,
+}
+
+/// What a task does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TaskState {
+    /// It waits for a wake.
+    Waiting,
+    /// It waits to be polled.
+    Ready,
+    /// It is being polled, or its future dropped.
+    BeingPolled,
+    /// It was aborted, and its future is still to be dropped.
+    Aborted,
 }

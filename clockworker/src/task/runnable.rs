@@ -6,8 +6,6 @@ use std::ptr::NonNull;
 use std::task::Context;
 
 use super::header::{Header, Phase};
-#[cfg(feature = "observe")]
-use super::hooks::{self, Moment};
 use super::{Finish, LiveTask, waker};
 
 /// A task that is polled next, whose [`LiveTask`] stays in its record meanwhile. There is one of a task at a time.
@@ -102,15 +100,7 @@ impl Runnable {
         // SAFETY: the cell outlives the poll, see `Runnable`.
         let waker = unsafe { waker::lend(self.pointer()) };
         let mut cx = Context::from_waker(&waker);
-        #[cfg(feature = "observe")]
-        hooks::tell(self.header(), Moment::BeforePoll);
-        #[cfg(feature = "tracing")]
-        let entered = self.header().trace.enter();
         let finish = within(Polling { header: self.pointer(), cx: &mut cx });
-        #[cfg(feature = "tracing")]
-        self.header().trace.exit(entered);
-        #[cfg(feature = "observe")]
-        hooks::tell(self.header(), Moment::AfterPoll);
         match finish {
             None if self.phase() == Phase::RunningWoken => Ran::Yielded(self),
             None => Ran::Pending(self),
@@ -155,12 +145,11 @@ mod tests {
     use std::task::Poll;
 
     use super::*;
-    use crate::base::Clock;
     use crate::task::{Cause, JoinHandle, Label, RecordKey, Shared, SharedRef, spawn_here};
 
     /// A task that yields until `stop`, and its executor's shared part.
     fn task(stop: &Rc<Cell<bool>>) -> (LiveTask, JoinHandle<()>, SharedRef) {
-        let (shared, stop) = (SharedRef::new(Shared::new(Clock::system())), Rc::clone(stop));
+        let (shared, stop) = (SharedRef::new(Shared::new()), Rc::clone(stop));
         let key = RecordKey { queue: 0, slot: 0, generation: 1 };
         let future = poll_fn(move |cx| {
             cx.waker().wake_by_ref();

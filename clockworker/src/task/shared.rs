@@ -1,21 +1,12 @@
 //! What an executor's tasks, handles and other threads share.
 
-#[cfg(feature = "observe")]
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::ptr::NonNull;
-#[cfg(feature = "observe")]
-use std::sync::Arc;
-#[cfg(feature = "observe")]
-use std::sync::atomic::{AtomicBool, Ordering};
 
-#[cfg(feature = "observe")]
-use super::hooks::{Hooks, TaskHooks};
 use super::inbox::Inbox;
 use super::listening::{Listening, LocalProbe};
 use super::pool::{Class, Pool, Returned};
-use super::{Credits, Id, OwnerCell, Placement, Ticks, WokenList};
-use crate::base::Clock;
+use super::{Credits, Id, OwnerCell, Placement, WokenList};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Placements whose memory is kept when none is left: some 200 KiB.
@@ -33,11 +24,7 @@ pub(crate) struct Shared {
     names: Mutex<Names>,
     /// Of tasks from other threads that are still to be admitted, but of those only that have one.
     placements: Mutex<HashMap<Id, Placement>>,
-    pub(crate) ticks: Ticks,
     pub(super) listening: Listening,
-    /// Whether [`Local::hooks`] has any. The owner thread's: it is no cell only because it is beside what others read.
-    #[cfg(feature = "observe")]
-    has_hooks: AtomicBool,
 }
 
 /// What only the owner thread reaches.
@@ -47,11 +34,6 @@ pub(crate) struct Local {
     pub(crate) credits: Credits,
     pool: Pool,
     pub(super) probe: LocalProbe,
-    /// What has happened, for a timeline.
-    #[cfg(feature = "observe")]
-    pub(crate) ring: RefCell<Option<Arc<super::Ring>>>,
-    #[cfg(feature = "observe")]
-    pub(crate) hooks: Hooks,
 }
 
 /// Names of queues, for spawns from other threads. A wake never takes the lock.
@@ -95,50 +77,21 @@ impl Local {
             credits: Credits::default(),
             pool: Pool::new(),
             probe: LocalProbe::default(),
-            #[cfg(feature = "observe")]
-            ring: RefCell::default(),
-            #[cfg(feature = "observe")]
-            hooks: Hooks::default(),
         }
     }
 }
 
 impl Shared {
     /// Makes the calling thread the owner.
-    pub(crate) fn new(clock: Clock) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             local: OwnerCell::new(Local::new()),
             inbox: Inbox::new(),
             returned: Returned::new(),
             names: Mutex::new(Names::default()),
             placements: Mutex::new(HashMap::new()),
-            ticks: Ticks::new(clock),
             listening: Listening::new(),
-            #[cfg(feature = "observe")]
-            has_hooks: AtomicBool::new(false),
         }
-    }
-
-    /// Calls these hooks from now on.
-    #[cfg(feature = "observe")]
-    pub(crate) fn set_hooks(&self, hooks: Option<Arc<dyn TaskHooks>>) {
-        let Some(local) = self.local() else { return };
-        self.has_hooks.store(hooks.is_some(), Ordering::Relaxed);
-        local.hooks.set(hooks);
-    }
-
-    /// Lets go of hooks and timeline, which wakers and handles would keep else: hooks may hold some themselves.
-    #[cfg(feature = "observe")]
-    pub(crate) fn end_observing(&self) {
-        self.set_hooks(None);
-        self.local().into_iter().for_each(|local| drop(local.ring.replace(None)));
-    }
-
-    /// Whether there are hooks.
-    #[cfg(feature = "observe")]
-    #[inline]
-    pub(crate) fn has_hooks(&self) -> bool {
-        self.has_hooks.load(Ordering::Relaxed)
     }
 
     /// The owner thread's part, if this is the owner thread.

@@ -161,7 +161,6 @@ impl Drop for SharedRef {
 #[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
 mod tests {
     use super::*;
-    use crate::base::Clock;
 
     fn count(shared: &SharedRef) -> usize {
         shared.counted().count.load(Ordering::Relaxed)
@@ -169,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_owner_counts_in_blocks_and_gives_all_back() {
-        let shared = SharedRef::new(Shared::new(Clock::system()));
+        let shared = SharedRef::new(Shared::new());
         drop(shared.clone());
         assert_eq!(count(&shared), 1 + BLOCK, "a block for the first");
         let many: Vec<SharedRef> = (0..5 * BLOCK).map(|_| shared.clone()).collect();
@@ -186,7 +185,7 @@ mod tests {
 
     #[test]
     fn references_may_be_dropped_on_other_threads() {
-        let shared = SharedRef::new(Shared::new(Clock::system()));
+        let shared = SharedRef::new(Shared::new());
         let moved: Vec<SharedRef> = (0..10).map(|_| shared.clone()).collect();
         let thread = std::thread::spawn(move || drop(moved));
         thread.join().unwrap();

@@ -36,13 +36,6 @@ fn header(data: *const ()) -> NonNull<Header> {
 fn tell(data: *const (), op: WakerOp) {
     // SAFETY: this module's functions call it with the pointer of a waker, which is there until they return.
     let task = unsafe { header(data).as_ref() };
-    #[cfg(feature = "tracing")]
-    task.trace.say(match op {
-        WakerOp::Clone => "waker.clone",
-        WakerOp::Wake => "waker.wake",
-        WakerOp::WakeByRef => "waker.wake_by_ref",
-        WakerOp::Drop => "waker.drop",
-    });
     if task.shared.tells_wakers() {
         task.shared.tell(|probe| probe.waker(&AnyTask::new(task), op));
     }

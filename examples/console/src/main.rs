@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use clockworker::{Executor, yield_now};
+use clockworker_observe::{Observation, Observe};
 use tokio::time::sleep;
 use tracing_subscriber::prelude::*;
 
@@ -26,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::registry().with(console.spawn()).init();
 
     let executor = Executor::new();
+    executor.observe(Observation::new().spans())?;
     let requests = executor.new_queue("requests").share(9).create()?;
     let compaction = executor.new_queue("compaction").create()?;
     println!("serving; run `tokio-console http://{}`", options.address);

@@ -2,8 +2,7 @@
 
 use ::metrics::{Label, Unit, describe_histogram, histogram};
 
-use clockworker::observe::{Histogram, Latency, TurnLatency};
-use clockworker::{ExecutorStats, QueueStats};
+use crate::{Histogram, Latency, Observed, ObservedQueue, TurnLatency};
 
 struct Series<T> {
     name: &'static str,
@@ -38,13 +37,13 @@ pub(super) fn describe() {
     }
 }
 
-pub(super) fn publish_executor(since: &ExecutorStats, labels: &[Label]) {
+pub(super) fn publish_executor(since: &Observed, labels: &[Label]) {
     if let Some(turns) = &since.latency {
         publish(TURNS, turns, labels);
     }
 }
 
-pub(super) fn publish_queue(since: &QueueStats, labels: &[Label]) {
+pub(super) fn publish_queue(since: &ObservedQueue, labels: &[Label]) {
     if let Some(latency) = &since.latency {
         publish(QUEUES, &**latency, labels);
     }

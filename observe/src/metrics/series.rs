@@ -6,23 +6,25 @@ use ::metrics::{Label, Unit, counter, describe_counter, describe_gauge, gauge};
 
 use clockworker::{ExecutorStats, QueueStats};
 
-/// A series of queues whose values come one at a time.
-struct Series<T> {
+use crate::{Observed, ObservedQueue};
+
+/// A series of queues whose values come one at a time, from what is known of each.
+struct Series<Q, T> {
     name: &'static str,
     unit: Unit,
     about: &'static str,
-    value: fn(&QueueStats) -> T,
+    value: fn(&Q) -> T,
 }
 
-const fn counted(name: &'static str, about: &'static str, value: fn(&QueueStats) -> u64) -> Series<u64> {
+const fn counted<Q>(name: &'static str, about: &'static str, value: fn(&Q) -> u64) -> Series<Q, u64> {
     Series { name, unit: Unit::Count, about, value }
 }
 
-const fn timed(name: &'static str, about: &'static str, value: fn(&QueueStats) -> u64) -> Series<u64> {
+const fn timed<Q>(name: &'static str, about: &'static str, value: fn(&Q) -> u64) -> Series<Q, u64> {
     Series { name, unit: Unit::Nanoseconds, about, value }
 }
 
-const QUEUE_COUNTERS: &[Series<u64>] = &[
+const QUEUE_COUNTERS: &[Series<QueueStats, u64>] = &[
     counted("clockworker_queue_polls_total", "Polls of tasks", |q| q.polls),
     counted("clockworker_queue_slices_total", "Slices it got", |q| q.slices),
     counted("clockworker_queue_preemptions_total", "Slices cut short for another queue", |q| q.preemptions),
@@ -47,29 +49,33 @@ const QUEUE_COUNTERS: &[Series<u64>] = &[
     counted("clockworker_queue_throttled_periods_total", "Periods in which its cap was used up", |q| {
         q.throttled_periods
     }),
+];
+
+const OBSERVED_COUNTERS: &[Series<ObservedQueue, u64>] = &[
     counted("clockworker_queue_local_wakes_total", "Tasks woken on the executor's thread", |q| q.wakes.local),
     counted("clockworker_queue_remote_wakes_total", "Tasks woken from other threads", |q| q.wakes.remote),
 ];
 
-const fn state(name: &'static str, about: &'static str, value: fn(&QueueStats) -> f64) -> Series<f64> {
+const fn state<Q>(name: &'static str, about: &'static str, value: fn(&Q) -> f64) -> Series<Q, f64> {
     Series { name, unit: Unit::Count, about, value }
 }
 
-const QUEUE_GAUGES: &[Series<f64>] = &[
+const QUEUE_GAUGES: &[Series<QueueStats, f64>] = &[
     state("clockworker_queue_share", "Its share of the CPU, relative to the others'", |q| f64::from(q.share)),
     state("clockworker_queue_ready_tasks", "Tasks ready to be polled", |q| q.ready as f64),
     state("clockworker_queue_live_tasks", "Tasks that have not finished", |q| q.live as f64),
     state("clockworker_queue_waiting_spawns", "Spawns that wait for room", |q| q.waiting as f64),
-    Series {
-        name: "clockworker_queue_longest_poll_seconds",
-        unit: Unit::Seconds,
-        about: "The longest poll since the last report",
-        value: |q| {
-            let longest = q.latency.as_ref().and_then(|latency| latency.longest_poll);
-            longest.map_or(0.0, |poll| poll.took.as_secs_f64())
-        },
-    },
 ];
+
+const OBSERVED_GAUGES: &[Series<ObservedQueue, f64>] = &[Series {
+    name: "clockworker_queue_longest_poll_seconds",
+    unit: Unit::Seconds,
+    about: "The longest poll since the last report",
+    value: |q| {
+        let longest = q.latency.as_ref().and_then(|latency| latency.longest_poll);
+        longest.map_or(0.0, |poll| poll.took.as_secs_f64())
+    },
+}];
 
 const TIME: &str = "clockworker_time_nanoseconds_total";
 const HOST_POLLS: &str = "clockworker_host_polls_total";
@@ -83,14 +89,20 @@ pub(super) fn describe() {
     for series in QUEUE_COUNTERS {
         describe_counter!(series.name, series.unit, series.about);
     }
+    for series in OBSERVED_COUNTERS {
+        describe_counter!(series.name, series.unit, series.about);
+    }
     for series in QUEUE_GAUGES {
+        describe_gauge!(series.name, series.unit, series.about);
+    }
+    for series in OBSERVED_GAUGES {
         describe_gauge!(series.name, series.unit, series.about);
     }
     super::histograms::describe();
 }
 
 /// Adds what happened to the series without a queue.
-pub(super) fn publish_executor(since: &ExecutorStats, labels: &[Label]) {
+pub(super) fn publish_executor(since: &ExecutorStats, observed: &Observed, labels: &[Label]) {
     let accounts = [("queues", since.busy), ("main", since.main), ("own", since.own), ("host", since.host)];
     for (account, time) in accounts {
         let mut labels = labels.to_vec();
@@ -99,7 +111,7 @@ pub(super) fn publish_executor(since: &ExecutorStats, labels: &[Label]) {
     }
     counter!(HOST_POLLS, labels.to_vec()).increment(since.host_polls);
     counter!(HOST_YIELDS, labels.to_vec()).increment(since.host_yields);
-    super::histograms::publish_executor(since, labels);
+    super::histograms::publish_executor(observed, labels);
 }
 
 /// Adds what happened to a queue's series, and sets its gauges.
@@ -110,12 +122,25 @@ pub(super) fn publish_queue(since: &QueueStats, labels: &[Label]) {
     for series in QUEUE_GAUGES {
         gauge!(series.name, labels.to_vec()).set((series.value)(since));
     }
+}
+
+/// Adds what was observed of a queue to its series.
+pub(super) fn publish_observed(since: &ObservedQueue, labels: &[Label]) {
+    for series in OBSERVED_COUNTERS {
+        counter!(series.name, labels.to_vec()).increment((series.value)(since));
+    }
+    for series in OBSERVED_GAUGES {
+        gauge!(series.name, labels.to_vec()).set((series.value)(since));
+    }
     super::histograms::publish_queue(since, labels);
 }
 
 /// Sets the gauges of a queue that is gone to zero.
 pub(super) fn clear_gauges(labels: &[Label]) {
     for series in QUEUE_GAUGES {
+        gauge!(series.name, labels.to_vec()).set(0.0);
+    }
+    for series in OBSERVED_GAUGES {
         gauge!(series.name, labels.to_vec()).set(0.0);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use clockworker::observe::PollOutcome::{Finished, Pending, Yielded};
-use clockworker::observe::{EventKind, ReadyReason, SliceEndReason, Timeline};
+use clockworker_observe::PollOutcome::{Finished, Pending, Yielded};
+use clockworker_observe::{EventKind, SliceEndReason, Timeline, WokenBy};
 use clockworker_timeline::write_dial9;
 use dial9_trace_format::decoder::Decoder;
 use dial9_trace_format::types::FieldValueRef;
@@ -45,11 +45,11 @@ fn a_scripted_timeline_is_read_back_as_it_was() {
         .began(2, LIGHT, 1)
         .polled(2, a, 6, Yielded)
         // In the poll.
-        .ready(5, b, ReadyReason::Local)
+        .ready(5, b, WokenBy::Local)
         .polled(8, b, 1, Pending)
         .polled(9, a, 1, Finished)
         .ended(10, LIGHT, SliceEndReason::Drained)
-        .ready(30_000, b, ReadyReason::Remote);
+        .ready(30_000, b, WokenBy::Remote);
     let timeline = script.timeline();
     let EventKind::Spawned { location, .. } = timeline.events[1].kind else { panic!() };
     let place = location.to_string();

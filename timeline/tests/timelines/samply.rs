@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use clockworker::observe::PollOutcome::Pending;
-use clockworker::observe::SliceEndReason::Drained;
-use clockworker::observe::TimelineQueue;
+use clockworker_observe::PollOutcome::Pending;
+use clockworker_observe::SliceEndReason::Drained;
+use clockworker_observe::TimelineQueue;
 use clockworker_timeline::SamplyMarkers;
 use rustix::time::{ClockId, clock_gettime};
 

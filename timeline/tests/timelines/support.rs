@@ -3,10 +3,11 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use clockworker::observe::{
-    Event, EventKind, Observation, PollOutcome, ReadyReason, SliceEndReason, TaskRef, Timeline, TimelineQueue,
-};
 use clockworker::{Executor, ManualClock, yield_now};
+use clockworker_observe::{
+    Event, EventKind, Observation, Observe, PollOutcome, SliceEndReason, TaskRef, Timeline, TimelineQueue,
+    WokenBy,
+};
 use clockworker_timeline::write_perfetto;
 use serde_json::Value;
 
@@ -66,7 +67,7 @@ impl Script {
         self.push(at, EventKind::Spawned { task: of(task), location: Location::caller(), group: None })
     }
 
-    pub(crate) fn ready(self, at: u64, task: (u32, u32), reason: ReadyReason) -> Self {
+    pub(crate) fn ready(self, at: u64, task: (u32, u32), reason: WokenBy) -> Self {
         self.push(at, EventKind::Ready { task: of(task), reason })
     }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use clockworker::Executor;
-use clockworker::observe::PollOutcome::{Finished, Pending, Yielded};
-use clockworker::observe::SliceEndReason::HostDue;
-use clockworker::observe::{Observation, Timeline};
+use clockworker_observe::PollOutcome::{Finished, Pending, Yielded};
+use clockworker_observe::SliceEndReason::HostDue;
+use clockworker_observe::{Observation, Observe, Timeline};
 use clockworker_timeline::{summary, write_html};
 use proptest::prelude::*;
 use serde_json::Value;

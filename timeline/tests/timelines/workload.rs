@@ -1,8 +1,8 @@
 //! What a timeline's jobs were, and that they go again as they went.
 
-use clockworker::observe::PollOutcome::Pending;
-use clockworker::observe::{ReadyReason, Timeline};
 use clockworker::yield_now;
+use clockworker_observe::PollOutcome::Pending;
+use clockworker_observe::{Observe, Timeline, WokenBy};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Done, Policy};
 use clockworker_timeline::Workload;
@@ -103,7 +103,7 @@ arrival,service,queue,group,polls,response
 #[test]
 fn a_task_whose_poll_is_cut_off_comes_when_it_is_woken_again() {
     let task = (HEAVY, 0);
-    let woken = Script::default().ready(1, task, ReadyReason::Local).ready(10_000, task, ReadyReason::Local);
+    let woken = Script::default().ready(1, task, WokenBy::Local).ready(10_000, task, WokenBy::Local);
     let workload = Workload::of(&woken.began(10_001, HEAVY, 1).polled(10_001, task, 5, Pending).timeline());
     let jobs: Vec<_> = workload.measured().iter().map(|done| (done.job.at_ns, done.wait_ns())).collect();
     assert_eq!(jobs, [(10_000_000, 1_000)]);

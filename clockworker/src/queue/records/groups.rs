@@ -5,8 +5,6 @@ use std::sync::Arc;
 use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
 
 use super::{Records, Standing};
-#[cfg(feature = "observe")]
-use crate::observe::GroupLatency;
 use crate::queue::GroupCounters;
 use crate::queue::groups::{GroupIndex, NO_GROUP, group_of};
 use crate::task::Finish;
@@ -79,24 +77,6 @@ impl Records {
         self.groups.set_name(index, name);
     }
 
-    /// Forgets how long the tasks of groups wait and run.
-    #[cfg(feature = "observe")]
-    pub(crate) fn forget_group_latencies(&mut self) {
-        self.groups.forget_latencies();
-    }
-
-    /// How long the tasks of a group wait and run, if that was observed.
-    #[cfg(feature = "observe")]
-    pub(crate) fn group_latency(&self, index: GroupIndex) -> Option<&GroupLatency> {
-        self.groups.latency(index)
-    }
-
-    /// The same, to be added to.
-    #[cfg(feature = "observe")]
-    pub(crate) fn group_latency_mut(&mut self, index: GroupIndex) -> Option<&mut GroupLatency> {
-        self.groups.latency_mut(index)
-    }
-
     /// Gives a group other attributes; returns the group as its scheduler knows it. None if it has them already, or is gone.
     pub(crate) fn change_group(&mut self, index: GroupIndex, attributes: Attributes) -> Option<GroupId> {
         let is_changed = self.groups.set_attributes(index, attributes);
@@ -145,7 +125,6 @@ impl Records {
     /// Counts a poll of a task in its group, if it has one.
     #[inline]
     pub(crate) fn count_poll(&mut self, task: Task, service_ns: u64) {
-        #[cfg(feature = "observe")]
         self.labels.served(task.id.slot(), service_ns);
         if let Some(group) = group_of(task) {
             self.groups.served(group, 1, service_ns);

@@ -5,7 +5,7 @@ use crate::queue::task_labels::TaskLabel;
 use crate::task::LiveTask;
 
 /// What a record says of its task.
-pub(crate) struct TaskLook<'a> {
+pub(crate) struct TaskRecordLook<'a> {
     pub(crate) slot: usize,
     pub(crate) known: Option<&'a TaskLabel>,
     pub(crate) group: GroupIndex,
@@ -14,23 +14,23 @@ pub(crate) struct TaskLook<'a> {
     /// Whether it was woken, or its scheduler has it.
     pub(crate) is_ready: bool,
     pub(crate) is_aborted: bool,
-    /// When it became ready last. None of one that is not there.
-    pub(crate) ready_at: Option<u64>,
+    /// The word of a probe. None of one that is not there.
+    pub(crate) word: Option<u64>,
 }
 
 impl Records {
     /// All records, in the order of their slots. Nothing is `known` of a group.
-    pub(crate) fn look(&self) -> impl Iterator<Item = TaskLook<'_>> {
+    pub(crate) fn look(&self) -> impl Iterator<Item = TaskRecordLook<'_>> {
         self.tasks.iter().map(|(slot, record)| {
             let live = record.at_rest();
-            TaskLook {
+            TaskRecordLook {
                 slot,
                 known: self.labels.get(slot),
                 group: record.standing.group(),
                 is_there: live.is_some(),
                 is_ready: record.is_ready() || live.is_some_and(LiveTask::is_woken),
                 is_aborted: live.is_some_and(LiveTask::is_aborted),
-                ready_at: live.map(LiveTask::ready_at),
+                word: live.map(LiveTask::word),
             }
         })
     }

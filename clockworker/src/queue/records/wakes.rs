@@ -1,13 +1,8 @@
 //! Wakes: a task that waited is ready.
 
-#[cfg(feature = "observe")]
-use std::rc::Rc;
-
 use clockworker_schedulers::{Ready, Task};
 
 use super::Records;
-#[cfg(feature = "observe")]
-use crate::queue::Counter;
 use crate::task::RecordKey;
 
 impl Records {
@@ -19,14 +14,6 @@ impl Records {
         let why = record.task.as_ref()?.why_woken(deferred);
         record.standing.set_ready(true);
         let task = record.as_task(key.slot as usize);
-        #[cfg(feature = "observe")]
-        self.wakes.add(1);
         Some((task, why))
-    }
-
-    /// How often tasks were woken, also from now on.
-    #[cfg(feature = "observe")]
-    pub(crate) fn wakes(&self) -> Rc<Counter> {
-        Rc::clone(&self.wakes)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::task::Waker;
 
-use crate::base::Clock;
 use crate::task::{
     HostWaker, Label, Placement, RecordKey, Shared, SharedRef, spawn_remote, spawn_remote_placed,
 };
@@ -15,7 +14,7 @@ fn host() -> HostWaker {
 
 /// This thread is the owner, so it may empty the inbox.
 fn shared() -> SharedRef {
-    SharedRef::new(Shared::new(Clock::system()))
+    SharedRef::new(Shared::new())
 }
 
 #[test]

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use std::thread;
 
 use super::*;
-use crate::base::Clock;
 use crate::task::{Shared, SharedRef};
 
 /// Cells of so many bytes.
@@ -150,7 +149,7 @@ fn a_pool_keeps_so_many_blocks_without_cells_and_none_once_it_is_closed() {
 
 #[test]
 fn what_other_threads_free_is_used_again() {
-    let shared = SharedRef::new(Shared::new(Clock::system()));
+    let shared = SharedRef::new(Shared::new());
     let take = |cells| -> Vec<usize> {
         let one = |_| shared.take_memory(class(88)).unwrap().as_ptr().expose_provenance();
         (0..cells).map(one).collect()

@@ -4,12 +4,10 @@
 
 use std::hint::black_box;
 
-use super::Core;
-use super::queue::RunQueue;
-use super::timing::SliceEnd;
-use crate::observe::QueueFrames;
-use crate::queue::GroupIndex;
-use crate::task::{Finish, Polling};
+use clockworker::Executor;
+use clockworker::probe::{Poll, Slice, SliceEnded};
+
+use crate::QueueFrames;
 
 /// Functions that call `$call`, and a table of them: by index; the last one is that of all beyond.
 macro_rules! frames {
@@ -17,6 +15,7 @@ macro_rules! frames {
         $(
             #[inline(never)]
             fn $name $arguments -> $output {
+                #[allow(clippy::let_unit_value, reason = "of one of them")]
                 let output = $call;
                 // What comes after the call keeps the frame, and another number each the functions apart.
                 black_box($number as usize);
@@ -32,7 +31,7 @@ macro_rules! frames {
 type Frame<F> = (&'static str, F);
 
 frames! {
-    QUEUES: fn(&RunQueue, &Core) -> SliceEnd = fn(queue: &RunQueue, core: &Core) -> SliceEnd { queue.run_slice(core) }
+    QUEUES: fn(Slice<'_>) -> SliceEnded = fn(slice: Slice<'_>) -> SliceEnded { slice.run() }
     queue_0 = 0, queue_1 = 1, queue_2 = 2, queue_3 = 3, queue_4 = 4, queue_5 = 5,
     queue_6 = 6, queue_7 = 7, queue_8 = 8, queue_9 = 9, queue_10 = 10, queue_11 = 11,
     queue_12 = 12, queue_13 = 13, queue_14 = 14, queue_15 = 15, queue_16 = 16, queue_17 = 17,
@@ -43,7 +42,7 @@ frames! {
 }
 
 frames! {
-    GROUPS: fn(Polling<'_>) -> Option<Finish> = fn(poll: Polling<'_>) -> Option<Finish> { poll.call() }
+    GROUPS: fn(Poll<'_>) -> () = fn(poll: Poll<'_>) -> () { poll.run() }
     group_0 = 100, group_1 = 101, group_2 = 102, group_3 = 103, group_4 = 104, group_5 = 105,
     group_6 = 106, group_7 = 107, group_8 = 108, group_9 = 109, group_10 = 110, group_11 = 111,
     group_12 = 112, group_13 = 113, group_14 = 114, group_15 = 115, group_16 = 116, group_17 = 117,
@@ -57,39 +56,30 @@ fn frame_of<F: Copy>(frames: &[Frame<F>], index: u32) -> Frame<F> {
     frames[(index as usize).min(frames.len() - 1)]
 }
 
-impl RunQueue {
-    /// [`run_slice`](RunQueue::run_slice), in the queue's frame.
-    pub(super) fn run_framed_slice(&self, core: &Core) -> SliceEnd {
-        frame_of(QUEUES, self.key.index).1(self, core)
-    }
-
-    /// Its open groups, each with its frame and what it is called: its name, or its key.
-    fn group_frames(&self) -> Vec<(&'static str, String)> {
-        let records = self.records.borrow();
-        let called = |group, key: u64| {
-            records.group_name(group).map_or_else(|| key.to_string(), |name| name.to_string())
-        };
-        records.groups().map(|(group, key)| (frame_of(GROUPS, group).0, called(group, key))).collect()
-    }
+/// Runs a slice in the frame of its queue.
+pub(crate) fn run_framed(slice: Slice<'_>) -> SliceEnded {
+    frame_of(QUEUES, slice.queue().index).1(slice)
 }
 
-/// [`Polling::call`], in the frame of the task's group.
-#[cold] // or else what is inlined into the hot loop is this
+/// Does a poll in the frame of its task's group, if that has one.
 #[inline(never)]
-pub(super) fn call_framed(poll: Polling<'_>, group: GroupIndex) -> Option<Finish> {
-    frame_of(GROUPS, group).1(poll)
+pub(crate) fn poll_framed(poll: Poll<'_>) {
+    match poll.task().and_then(|task| task.group()) {
+        Some(group) => frame_of(GROUPS, group.index).1(poll),
+        None => poll.run(),
+    }
 }
 
-impl Core {
-    /// The frames of the queues there are, and of their groups.
-    pub(crate) fn queue_frames(&self) -> QueueFrames {
-        let queues = self.all_queues();
-        let mut frames = QueueFrames::default();
-        for queue in &queues {
-            let frame = frame_of(QUEUES, queue.key.index).0;
-            frames.add_queue(frame, &queue.name());
-            queue.group_frames().iter().for_each(|(group, called)| frames.add_group(frame, group, called));
+/// The frames of the queues there are, and of their groups.
+pub(crate) fn queue_frames(executor: &Executor) -> QueueFrames {
+    let mut frames = QueueFrames::default();
+    for queue in executor.look_at_queues() {
+        let frame = frame_of(QUEUES, queue.index).0;
+        frames.add_queue(frame, &queue.name);
+        for group in &queue.groups {
+            let called = group.name.as_ref().map_or_else(|| group.key.to_string(), |name| name.to_string());
+            frames.add_group(frame, frame_of(GROUPS, group.index).0, &called);
         }
-        frames
     }
+    frames
 }

@@ -3,6 +3,8 @@
 use std::panic::Location;
 use std::time::Duration;
 
+use clockworker::probe::{PollOutcome, SliceEndReason, TaskRef, WokenBy};
+
 /// One thing that happened on the executor's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -10,19 +12,6 @@ pub struct Event {
     pub at: Duration,
     /// What.
     pub kind: EventKind,
-}
-
-/// A task, as long as it lives: its queue, and its place there.
-///
-/// The place of a task that has ended is given to another one, with another generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TaskRef {
-    /// The index of its queue: see [`TimelineQueue`](super::TimelineQueue).
-    pub queue: u32,
-    /// Its slot in the queue's records.
-    pub slot: u32,
-    /// How many tasks the queue had had when it was spawned, modulo 2^24.
-    pub generation: u32,
 }
 
 /// What happened.
@@ -43,7 +32,7 @@ pub enum EventKind {
         /// The task.
         task: TaskRef,
         /// By whom.
-        reason: ReadyReason,
+        reason: WokenBy,
     },
     /// A queue was picked.
     SliceBegan {
@@ -78,42 +67,4 @@ pub enum EventKind {
         /// Whether nothing was left to do: if not, the host was only to have a look at its own.
         idle: bool,
     },
-}
-
-/// By whom a task was woken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ReadyReason {
-    /// On the executor's thread, by a task or by the host.
-    Local,
-    /// On another thread.
-    Remote,
-}
-
-/// What came of a poll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PollOutcome {
-    /// The task waits for a wake.
-    Pending,
-    /// It was woken while it was polled: it is ready again.
-    Yielded,
-    /// It has ended.
-    Finished,
-}
-
-/// Why a slice was over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum SliceEndReason {
-    /// The time granted was used up.
-    Spent,
-    /// A queue woke up that was to be served first.
-    Preempted,
-    /// No task of the queue was ready.
-    Drained,
-    /// The host was due.
-    HostDue,
-    /// Anything else: the future given to `run_until` was woken, or the queue's scheduler was replaced.
-    Other,
 }

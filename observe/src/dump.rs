@@ -5,10 +5,13 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::task::Id;
+use clockworker::probe::{TaskLook, TaskState, TasksLook};
+use clockworker::{GoneError, Handle, Id};
 
-/// The tasks of an executor at one moment. From [`Executor::dump`](crate::Executor::dump) and
-/// [`Handle::dump`](crate::Handle::dump).
+use crate::heard::UNKNOWN;
+
+/// The tasks of an executor at one moment. From [`Observe::dump`](crate::Observe::dump) and, on any thread,
+/// [`TaskDump::ask`].
 ///
 /// `{}` prints a table, a task a line.
 ///
@@ -17,7 +20,7 @@ use crate::task::Id;
 /// # Example
 ///
 /// ```
-/// use clockworker::observe::TaskState;
+/// use clockworker_observe::{Observe, TaskState};
 ///
 /// let ex = clockworker::Executor::new();
 /// ex.default_queue().new_task().name("upload").spawn(std::future::pending::<()>());
@@ -56,38 +59,59 @@ pub struct DumpedTask {
     /// How long ago it was spawned, or came in from another thread: from the executor's last clock reading before that.
     pub age: Duration,
     /// What it has had of the CPU, as far as its scheduler was told: where polls are short,
-    /// [an estimate](crate::schedulers::Scheduler::served). None where the scheduler does not need to know
-    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)).
+    /// [an estimate](clockworker::schedulers::Scheduler::served). None where the scheduler does not need to know
+    /// ([`NEEDS_SERVICE`](clockworker::schedulers::Scheduler::NEEDS_SERVICE)).
     pub service: Option<Duration>,
-    /// How long ago it became ready last. None while nothing is [observed](crate::Executor::observe), and of the task that is being
+    /// How long ago it became ready last. None while nothing is [observed](crate::Observe::observe), and of the task that is being
     /// polled.
     pub last_ready: Option<Duration>,
     /// Where it was spawned.
     pub location: &'static Location<'static>,
 }
 
-/// What a task does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TaskState {
-    /// It waits for a wake.
-    Waiting,
-    /// It waits to be polled.
-    Ready,
-    /// It is being polled, or its future dropped.
-    BeingPolled,
-    /// It was aborted, and its future is still to be dropped.
-    Aborted,
+impl TaskDump {
+    /// What is told of tasks, for a table.
+    pub(crate) fn of(look: TasksLook) -> Self {
+        let ago = |ns: u64| Duration::from_nanos(look.now_ns.saturating_sub(ns));
+        let dumped = |task: TaskLook| {
+            Some(DumpedTask {
+                id: task.id,
+                name: task.name,
+                queue: task.queue,
+                group: task.group.as_ref().map(|group| group.key),
+                group_name: task.group.and_then(|group| group.name),
+                state: task.state,
+                age: ago(task.spawned_ns),
+                service: task.service,
+                last_ready: task.word.filter(|&word| word != UNKNOWN).map(ago),
+                location: task.location?,
+            })
+        };
+        Self {
+            at: Duration::from_nanos(look.now_ns),
+            tasks: look.tasks.into_iter().filter_map(dumped).collect(),
+            busy_queues: look.busy_queues,
+        }
+    }
+
+    /// The tasks of the executor of this handle, from any thread. It is answered between two polls, also while nothing else is left to
+    /// do.
+    ///
+    /// # Errors
+    ///
+    /// As [`Handle::stats`].
+    pub async fn ask(handle: &Handle) -> Result<TaskDump, GoneError> {
+        handle.look_at_tasks().await.map(TaskDump::of)
+    }
 }
 
-impl fmt::Display for TaskState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            TaskState::Waiting => "waiting",
-            TaskState::Ready => "ready",
-            TaskState::BeingPolled => "being polled",
-            TaskState::Aborted => "aborted",
-        })
+fn shown(state: TaskState) -> &'static str {
+    match state {
+        TaskState::Waiting => "waiting",
+        TaskState::Ready => "ready",
+        TaskState::BeingPolled => "being polled",
+        TaskState::Aborted => "aborted",
+        _ => "?",
     }
 }
 
@@ -107,7 +131,7 @@ impl DumpedTask {
             self.id.to_string(),
             self.queue.to_string(),
             group,
-            self.state.to_string(),
+            shown(self.state).to_owned(),
             time(Some(self.age)),
             time(self.service),
             time(self.last_ready),

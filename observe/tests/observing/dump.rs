@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use clockworker::Executor;
-use clockworker::observe::{DumpedTask, Observation, TaskDump, TaskState};
 use clockworker::schedulers::{Las, RunnableFifo};
 use clockworker::yield_now;
+use clockworker_observe::{DumpedTask, Observation, Observe, TaskDump, TaskState};
 
 use super::observing;
 use crate::support::*;
@@ -220,13 +220,14 @@ fn another_thread_gets_what_the_executor_says() {
     ex.default_queue().new_task().name("upload").spawn(pending::<()>());
     let (handle, later) = (ex.handle(), ex.handle());
     let (tell, told) = futures::channel::oneshot::channel();
-    let asking = std::thread::spawn(move || tell.send(futures::executor::block_on(handle.dump())).is_ok());
+    let asking =
+        std::thread::spawn(move || tell.send(futures::executor::block_on(TaskDump::ask(&handle))).is_ok());
     let dump = ex.block_on(told).unwrap().unwrap();
     assert!(asking.join().unwrap());
     assert_eq!(named(&dump, "upload").id, ex.dump().tasks[0].id);
     assert_eq!(dump.tasks.len(), 1, "the question is not a task");
     drop(ex);
-    assert!(futures::executor::block_on(later.dump()).is_err());
+    assert!(futures::executor::block_on(TaskDump::ask(&later)).is_err());
 }
 
 #[test]

@@ -11,6 +11,8 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use clockworker::probe::{PollOutcome, TaskRef};
+
 /// One word: its kind in the upper four bits, and what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word(u64);
@@ -180,32 +182,36 @@ impl Ring {
     }
 
     #[inline]
-    pub(crate) fn polled(&self, now: u64, (slot, generation): (u32, u32), outcome: u8, timed: bool) {
+    pub(crate) fn polled(&self, now: u64, task: TaskRef, outcome: PollOutcome, timed: bool) {
         if self.stopped.load(Ordering::Relaxed) {
             return;
         }
         self.at(now);
-        self.push(Word::of_task(POLLED, slot, generation, u64::from(outcome) | u64::from(timed) << 2));
+        let outcome = match outcome {
+            PollOutcome::Pending => 0,
+            PollOutcome::Yielded => 1,
+            _ => 2,
+        };
+        self.push(Word::of_task(POLLED, task.slot, task.generation, outcome | u64::from(timed) << 2));
     }
 
-    pub(crate) fn ready(&self, at: u64, queue: u32, (slot, generation): (u32, u32), remote: bool) {
+    pub(crate) fn ready(&self, at: u64, task: TaskRef, remote: bool) {
         self.write(at, || {
-            self.push(Word::of_queue(READY, queue, remote.into()));
-            self.push(Word::of_task(TASK, slot, generation, 0));
+            self.push(Word::of_queue(READY, task.queue, remote.into()));
+            self.push(Word::of_task(TASK, task.slot, task.generation, 0));
         });
     }
 
     pub(crate) fn spawned(
         &self,
         now: u64,
-        queue: u32,
-        (slot, generation): (u32, u32),
+        task: TaskRef,
         (location, group): (&'static Location<'static>, Option<u32>),
     ) {
         self.write(now, || {
             let index = self.locations.lock().unwrap_or_else(PoisonError::into_inner).index(location);
-            self.push(Word::of_queue(SPAWNED, queue, 0));
-            self.push(Word::of_task(TASK, slot, generation, 0));
+            self.push(Word::of_queue(SPAWNED, task.queue, 0));
+            self.push(Word::of_task(TASK, task.slot, task.generation, 0));
             self.push(Word::of_queue(LOCATION, group.map_or(0, |group| group + 1), index));
         });
     }
@@ -270,10 +276,11 @@ mod tests {
     fn a_word_says_what_was_written() {
         let ring = Ring::new(64);
         let here = Location::caller();
-        ring.spawned(5, 7, (u32::MAX - 2, 0xFFFF_FFFF), (here, Some(6)));
-        ring.polled(9, (3, 0x1FF_FFFF), 2, true);
-        ring.polled(9, (3, 4), 1, false);
-        ring.ready(9, QUEUE_MASK as u32, (1, 2), true);
+        let task = |queue, slot, generation| TaskRef { queue, slot, generation };
+        ring.spawned(5, task(7, u32::MAX - 2, 0xFFFF_FFFF), (here, Some(6)));
+        ring.polled(9, task(3, 3, 0x1FF_FFFF), PollOutcome::Finished, true);
+        ring.polled(9, task(3, 3, 4), PollOutcome::Yielded, false);
+        ring.ready(9, task(QUEUE_MASK as u32, 1, 2), true);
         ring.slice_began(10, 3, usize::MAX);
         ring.slice_ended(10, 3, 4);
         ring.turn_ended(11, true);

@@ -3,30 +3,31 @@
 use std::collections::BTreeMap;
 
 /// The module of the frames, as it is in their symbols.
-const MODULE: &str = "clockworker::run::frames::";
+const MODULE: &str = "clockworker_observe::frames::";
 
-/// Which stack frame is which queue's, and which group's. From [`Executor::queue_frames`](crate::Executor::queue_frames).
+/// Which stack frame is which queue's, and which group's. From [`Observe::queue_frames`](crate::Observe::queue_frames).
 ///
-/// With the feature `observe` the slices of each queue go through a function of their own: `clockworker::run::frames::queue_3`. So
+/// Once an executor is [observed](crate::Observe::observe), the slices of each of its queues go through a function of their own: `clockworker_observe::frames::queue_3`. So
 /// any profiler that records stacks (samply, perf, pprof) tells queues apart; this gives them their names. From the 32nd queue on
 /// they share one frame, and so do queues that had the same index one after the other.
 ///
-/// Where [`frames_of_groups`](crate::observe::Observation::frames_of_groups) is asked for, so do the polls of each group, inside the frame
-/// of their queue: `clockworker::run::frames::group_5`.
+/// Where [`frames_of_groups`](crate::Observation::frames_of_groups) is asked for, so do the polls of each group, inside the frame
+/// of their queue: `clockworker_observe::frames::group_5`.
 ///
 /// # Example
 ///
 /// ```
 /// use clockworker::Executor;
+/// use clockworker_observe::Observe;
 ///
 /// let ex = Executor::new();
 /// let requests = ex.new_queue("requests").create().unwrap();
 /// let tenant = requests.new_group(42).name("Acme").open().unwrap();
 /// let frames = ex.queue_frames();
-/// let in_queue = "clockworker::run::frames::queue_1";
+/// let in_queue = "clockworker_observe::frames::queue_1";
 /// assert_eq!(frames.queue_of(in_queue), Some("requests"));
 /// assert_eq!(frames.queue_of("clockworker::run::slice::run"), None);
-/// assert_eq!(frames.group_of(in_queue, "clockworker::run::frames::group_0"), Some("Acme"));
+/// assert_eq!(frames.group_of(in_queue, "clockworker_observe::frames::group_0"), Some("Acme"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueFrames {
@@ -59,7 +60,7 @@ impl QueueFrames {
         groups.get(frame_in(symbol)?).map(String::as_str)
     }
 
-    /// The frames, and the queues whose they are.
+    /// The frames, each with the names of its queues.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.names.iter().map(|(frame, name)| (*frame, name.as_str()))
     }

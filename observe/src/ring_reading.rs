@@ -1,33 +1,15 @@
-//! Reads the words of a [`Ring`] as a [`Timeline`].
+//! Reads the words of a [`Ring`] as the events of a [`Timeline`](crate::Timeline).
 
 use std::time::Duration;
 
-use super::Core;
-use super::timing::SliceEnd;
-use crate::observe::{
-    Event, EventKind, PollOutcome, ReadyReason, SliceEndReason, TaskRef, Timeline, TimelineQueue,
-};
-use crate::task::{Ring, Said};
+use clockworker::probe::{PollOutcome, SliceEndReason, TaskRef, WokenBy};
 
-impl Core {
-    /// What happened last, as far as it was asked for.
-    pub(crate) fn timeline(&self) -> Timeline {
-        let queues = self.all_queues();
-        let queues = queues.iter().map(|queue| {
-            let request = Duration::from_nanos(queue.request_ns.get());
-            let known = TimelineQueue::new(queue.key.index, queue.name(), queue.share.get().get(), request);
-            TimelineQueue { is_constrained: queue.is_constrained(), ..known }
-        });
-        let mut timeline = Timeline::new(queues.collect(), Vec::new());
-        timeline.taken_at = Duration::from_nanos(self.meter.look());
-        let ring = self.shared.local().and_then(|local| local.ring.borrow().clone());
-        if let Some(ring) = ring {
-            timeline.events = Reading::of(&ring).events;
-            timeline.is_cut = ring.is_cut();
-            timeline.is_stopped = ring.is_stopped();
-        }
-        timeline
-    }
+use crate::ring::{Ring, Said};
+use crate::{Event, EventKind};
+
+/// What a ring says happened, oldest first.
+pub(crate) fn events_of(ring: &Ring) -> Vec<Event> {
+    Reading::of(ring).events
 }
 
 /// A ring as far as it was read.
@@ -53,7 +35,7 @@ enum About {
     Nothing,
     Ready {
         queue: u32,
-        reason: ReadyReason,
+        reason: WokenBy,
     },
     Spawned {
         queue: u32,
@@ -76,7 +58,7 @@ impl Reading {
         match (said, about) {
             (Said::Time(now), _) => self.time = Some(now),
             (Said::Ready { queue, remote }, _) => {
-                let reason = if remote { ReadyReason::Remote } else { ReadyReason::Local };
+                let reason = if remote { WokenBy::Remote } else { WokenBy::Local };
                 self.about = About::Ready { queue, reason };
             }
             (Said::Spawned { queue }, _) => self.about = About::Spawned { queue },
@@ -156,14 +138,24 @@ impl Reading {
     }
 }
 
-/// The reason that [`Core::observe_slice_end`] wrote.
+/// The reason that was written as [`number_of`].
 fn reason_of(written: u8) -> SliceEndReason {
-    let is = |end: SliceEnd| end as u8 == written;
-    match () {
-        () if is(SliceEnd::Spent) => SliceEndReason::Spent,
-        () if is(SliceEnd::Preempted) => SliceEndReason::Preempted,
-        () if is(SliceEnd::Drained) => SliceEndReason::Drained,
-        () if is(SliceEnd::HostDue) || is(SliceEnd::PollCap) => SliceEndReason::HostDue,
-        () => SliceEndReason::Other,
+    match written {
+        0 => SliceEndReason::Spent,
+        1 => SliceEndReason::Preempted,
+        2 => SliceEndReason::Drained,
+        3 => SliceEndReason::HostDue,
+        _ => SliceEndReason::Other,
+    }
+}
+
+/// The number by which a ring knows a reason.
+pub(crate) fn number_of(reason: SliceEndReason) -> u8 {
+    match reason {
+        SliceEndReason::Spent => 0,
+        SliceEndReason::Preempted => 1,
+        SliceEndReason::Drained => 2,
+        SliceEndReason::HostDue => 3,
+        _ => 4,
     }
 }

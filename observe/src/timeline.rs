@@ -6,7 +6,7 @@ use super::Event;
 
 /// What happened on the executor's thread last, oldest first.
 ///
-/// From [`Executor::timeline`](crate::Executor::timeline).
+/// From [`Observe::timeline`](crate::Observe::timeline).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeline {
@@ -34,7 +34,7 @@ pub struct TimelineQueue {
     pub share: u32,
     /// Its request.
     pub request: Duration,
-    /// Whether it is [capped](crate::Cap), idle or nested: then what it is to get does not follow from its share alone.
+    /// Whether it is [capped](clockworker::Cap), idle or nested: then what it is to get does not follow from its share alone.
     pub is_constrained: bool,
 }
 

@@ -4,9 +4,9 @@ use std::future::pending;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::observe::{Event, EventKind, Histogram, Observation};
 use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
-use clockworker::{Executor, ExecutorStats, yield_now};
+use clockworker::{Executor, Group, yield_now};
+use clockworker_observe::{Event, EventKind, GroupLatency, Histogram, Observation, Observe, Observed};
 
 use super::{latency_of, observing};
 use crate::support::*;
@@ -98,7 +98,7 @@ fn turns_and_visits_are_counted_and_idle_time_is_not() {
         tick(&ex);
         work(us(15));
     }
-    let latency = ex.stats().latency.unwrap();
+    let latency = ex.observed().latency.unwrap();
     assert_eq!(latency.turn, times([1_000; 3]));
     assert_eq!(latency.visit, times([15; 2]), "before the first turn nothing was left over");
 }
@@ -107,8 +107,8 @@ fn turns_and_visits_are_counted_and_idle_time_is_not() {
 #[test]
 fn the_time_without_a_processor_never_falls_and_differences_are_of_it() {
     let ex = observing(EXACT);
-    let [first, second] = [(), ()].map(|()| ex.stats());
-    let off_cpu = |stats: &ExecutorStats| stats.latency.as_ref().unwrap().off_cpu;
+    let [first, second] = [(), ()].map(|()| ex.observed());
+    let off_cpu = |observed: &Observed| observed.latency.as_ref().unwrap().off_cpu;
     let (before, after) = (off_cpu(&first), off_cpu(&second));
     assert!(before <= after && before.is_some() == after.is_some());
     let between = after.zip(before).map(|(after, before)| after - before);
@@ -120,7 +120,7 @@ fn nothing_is_counted_unless_asked_for_and_it_may_be_asked_for_in_a_task() {
     let ex = Rc::new(observing(Observation::new()));
     ex.spawn(async {});
     settle(&ex);
-    assert_eq!((ex.stats().queues[0].latency.clone(), ex.stats().latency), (None, None));
+    assert_eq!((ex.observed().queues[0].latency.clone(), ex.observed().latency), (None, None));
     let inner = Rc::clone(&ex);
     ex.spawn(async move {
         inner.observe(EXACT).unwrap();
@@ -131,7 +131,7 @@ fn nothing_is_counted_unless_asked_for_and_it_may_be_asked_for_in_a_task() {
     });
     ex.spawn(pending::<()>());
     settle(&ex);
-    assert_eq!(ex.stats().queues[0].latency, None);
+    assert_eq!(ex.observed().queues[0].latency, None);
     ex.observe(EXACT).unwrap();
     assert_eq!(latency_of(&ex, "default").poll.max(), us(40), "what was counted stays");
 }
@@ -183,6 +183,13 @@ fn a_queue_of_its_own_has_figures_of_its_own() {
     assert_latency(&ex, &[], &[]);
 }
 
+/// How long the tasks of a group wait and run, if that is observed.
+fn latency_in(ex: &Executor, group: &Group) -> Option<GroupLatency> {
+    let observed = ex.observed();
+    let queue = observed.queue(group.queue().stats().number)?;
+    queue.group(group.stats().number).map(|group| *group.latency.clone())
+}
+
 #[test]
 fn a_group_has_histograms_of_its_own_where_asked() {
     let ex = observing(Observation::new().latency_of_groups().every_poll());
@@ -191,7 +198,7 @@ fn a_group_has_histograms_of_its_own_where_asked() {
     groups[0].spawn(polls("", 1, us(30)));
     groups[1].spawn(polls("", 1, us(500)));
     ex.block_on(ex.drained());
-    let [first, second] = groups.each_ref().map(|group| group.stats().latency.unwrap());
+    let [first, second] = groups.each_ref().map(|group| latency_in(&ex, group).unwrap());
     assert_eq!((first.poll.count(), first.wait.max(), first.longest_poll.unwrap().took), (1, us(0), us(30)));
     // It waited for the first.
     assert!(second.wait.max() >= us(30) && second.wait.max() <= us(31), "{second:?}");
@@ -203,7 +210,7 @@ fn a_group_has_histograms_of_its_own_where_asked() {
     ex.observe(Observation::new().latency()).unwrap();
     groups[0].spawn(async {});
     ex.block_on(ex.drained());
-    assert!(groups[0].stats().latency.is_none(), "it is not asked for any more");
+    assert!(latency_in(&ex, &groups[0]).is_none(), "it is not asked for any more");
 }
 
 /// The second slice has nothing but the drop of an aborted future in it.

@@ -4,11 +4,14 @@ use std::rc::Rc;
 
 use clockworker::{Executor, Queue, yield_now};
 
+use clockworker_observe::{Observation, Observe};
+
+use super::{observed_of, observing};
 use crate::support::*;
 
 /// An executor and a queue of it, with a task that waits.
 fn with_waiting() -> (Executor, Queue, Rc<Probe>) {
-    let ex = Executor::new();
+    let ex = observing(Observation::new());
     let queue = ex.new_queue("a").create().unwrap();
     let probe = waiting(&queue);
     settle(&ex);
@@ -28,12 +31,12 @@ fn wake_elsewhere(probe: &Probe) {
 
 /// Local and remote wakes.
 fn wakes(ex: &Executor, name: &str) -> (u64, u64) {
-    let wakes = queue(ex, name).stats().wakes;
+    let wakes = observed_of(ex, name).unwrap().wakes;
     (wakes.local, wakes.remote)
 }
 
 fn all_wakes(ex: &Executor) -> (u64, u64) {
-    let wakes = ex.stats().wakes;
+    let wakes = ex.observed().wakes;
     (wakes.local, wakes.remote)
 }
 
@@ -88,13 +91,14 @@ fn queues_that_are_gone_are_in_the_sum_and_since_tells_differences() {
     let (ex, queue, probe) = with_waiting();
     probe.waker().wake();
     settle(&ex);
-    let before = ex.stats();
+    let before = ex.observed();
     probe.finish.set(true);
     wake_elsewhere(&probe);
     settle(&ex);
-    let since = ex.stats().since(&before);
+    let since = ex.observed().since(&before);
     assert_eq!((since.wakes.local, since.wakes.remote), (0, 1));
-    assert_eq!((since.queues[1].wakes.local, since.queues[1].wakes.remote), (0, 1));
+    let in_queue = since.queue(queue.stats().number).unwrap().wakes;
+    assert_eq!((in_queue.local, in_queue.remote), (0, 1));
     queue.close();
     drop(queue);
     settle(&ex);

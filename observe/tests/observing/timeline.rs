@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use clockworker::observe::{EventKind, Observation, PollOutcome, ReadyReason, Timeline};
 use clockworker::{Executor, Queue, yield_now};
+use clockworker_observe::{EventKind, Observation, Observe, PollOutcome, Timeline, WokenBy};
 
 use super::observing;
 use crate::support::*;
@@ -13,7 +13,7 @@ fn lines(timeline: &Timeline) -> Vec<String> {
     let name = |queue| timeline.queue_name(queue).unwrap_or("?").to_owned();
     let text = |kind| match kind {
         EventKind::Spawned { task, .. } => format!("spawn {}{}", name(task.queue), task.slot),
-        EventKind::Ready { task, reason: ReadyReason::Local } => {
+        EventKind::Ready { task, reason: WokenBy::Local } => {
             format!("wake {}{}", name(task.queue), task.slot)
         }
         EventKind::Ready { task, .. } => format!("remote wake {}{}", name(task.queue), task.slot),

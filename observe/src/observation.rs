@@ -11,28 +11,30 @@ const LEAST_BYTES: usize = 1 << 10;
 
 /// What an executor is to observe. Nothing, unless told otherwise.
 ///
-/// For [`Executor::observe`](crate::Executor::observe).
+/// For [`Observe::observe`](crate::Observe::observe).
 ///
 /// # Example
 ///
 /// ```
-/// use clockworker::{Executor, observe::Observation};
+/// use clockworker::Executor;
+/// use clockworker_observe::{Observation, Observe};
 ///
 /// let ex = Executor::new();
 /// ex.observe(Observation::new().latency().timeline(1 << 20)).unwrap();
 /// ex.block_on(async { clockworker::spawn_local(async {}).await }).unwrap();
-/// let stats = ex.stats();
-/// let latency = stats.queues[0].latency.as_ref().unwrap();
+/// let observed = ex.observed();
+/// let latency = observed.queues[0].latency.as_ref().unwrap();
 /// assert_eq!(latency.wait.count(), 1);
 /// assert!(ex.timeline().events.len() > 3);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[must_use = "it is for `Executor::observe`"]
+#[must_use = "it is for `Observe::observe`"]
 pub struct Observation {
     latency: bool,
     latency_of_groups: bool,
     frames_of_groups: bool,
     every_poll: bool,
+    spans: bool,
     timeline_bytes: Option<usize>,
     stop_after: Option<Duration>,
     /// Its number.
@@ -47,6 +49,7 @@ impl Observation {
             latency_of_groups: false,
             frames_of_groups: false,
             every_poll: false,
+            spans: false,
             timeline_bytes: None,
             stop_after: None,
             stop_queue: None,
@@ -98,12 +101,13 @@ impl Observation {
     }
 
     /// Has only tasks of this queue [stop the timeline](Observation::stop_after_wait): the one of this
-    /// [number](crate::QueueStats::number).
+    /// [number](clockworker::QueueStats::number).
     ///
     /// # Example
     ///
     /// ```
-    /// use clockworker::{Executor, observe::Observation};
+    /// use clockworker::Executor;
+    /// use clockworker_observe::{Observation, Observe};
     /// use std::time::Duration;
     ///
     /// let ex = Executor::new();
@@ -121,6 +125,19 @@ impl Observation {
     pub const fn every_poll(mut self) -> Self {
         self.every_poll = true;
         self
+    }
+
+    /// Has each task that is spawned from then on be a span of `tracing`, named and targeted as tokio's are: tokio-console shows the
+    /// tasks with their queues. Every poll, and every use of a waker on any thread, is an event then, and pays for that.
+    #[cfg(feature = "tracing")]
+    pub const fn spans(mut self) -> Self {
+        self.spans = true;
+        self
+    }
+
+    /// Whether there are to be spans.
+    pub(crate) fn has_spans(&self) -> bool {
+        self.spans
     }
 
     /// Whether nothing in it contradicts the rest.
@@ -163,10 +180,15 @@ impl Observation {
         self.timeline_bytes.map(|bytes| bytes / 8)
     }
 
+    /// Whether it matters when tasks become ready.
+    pub(crate) fn has_stamps(&self) -> bool {
+        self.latency || self.timeline_bytes.is_some()
+    }
+
     /// Whether the timeline stops after such a wait in the queue of that number.
-    pub(crate) fn stops_after(&self, wait: Duration, queue: u32) -> bool {
+    pub(crate) fn stops_after(&self, wait: Duration, queue: impl FnOnce() -> Option<u32>) -> bool {
         self.stop_after.is_some_and(|longest| wait > longest)
-            && self.stop_queue.is_none_or(|number| number == queue)
+            && self.stop_queue.is_none_or(|number| Some(number) == queue())
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::backtrace::Backtrace;
 
-use clockworker::observe::Observation;
 use clockworker::{Executor, Group, JoinHandle, Queue};
+
+use super::observing;
+use clockworker_observe::{Observation, Observe};
 
 /// The queues whose frames are on the stack of a task, and the groups with frames inside the frame of the queue.
 fn on_stack(ex: &Executor, task: JoinHandle<String>) -> (Vec<String>, Vec<String>) {
@@ -25,7 +27,7 @@ fn groups_on_stack(ex: &Executor, group: &Group) -> Vec<String> {
 
 #[test]
 fn the_stack_says_which_queue_it_is() {
-    let ex = Executor::new();
+    let ex = observing(Observation::new());
     let queues: Vec<_> = (1..40).map(|n| ex.new_queue(&format!("q{n}")).create().unwrap()).collect();
     assert_eq!(queues_on_stack(&ex, &queues[0]), ["q1"]);
     assert_eq!(queues_on_stack(&ex, &queues[29]), ["q30"]);
@@ -36,7 +38,7 @@ fn the_stack_says_which_queue_it_is() {
 
 #[test]
 fn the_stack_says_which_group_it_is_where_asked() {
-    let ex = Executor::new();
+    let ex = observing(Observation::new());
     let queue = ex.new_queue("q").create().unwrap();
     let acme = queue.new_group(7).name("Acme").open().unwrap();
     let nameless = queue.group(1_000);

@@ -4,10 +4,10 @@ use std::panic::Location;
 use std::time::Duration;
 
 use super::Histogram;
-use crate::task::Id;
+use clockworker::Id;
 
 /// How long the tasks of a queue wait and run, since [`latency`](super::Observation::latency) was asked for. Part of
-/// [`QueueStats`](crate::QueueStats).
+/// [`ObservedQueue`](crate::ObservedQueue).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Latency {
@@ -36,7 +36,7 @@ impl Latency {
 }
 
 /// How long the tasks of a group wait and run, where [`latency_of_groups`](super::Observation::latency_of_groups) was asked for. Part of
-/// [`GroupStats`](crate::GroupStats).
+/// [`ObservedGroup`](crate::ObservedGroup).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GroupLatency {
@@ -72,7 +72,7 @@ pub struct LongPoll {
 }
 
 /// How long turns of an executor are, and how long its host has the thread between them. Part of
-/// [`ExecutorStats`](crate::ExecutorStats).
+/// [`Observed`](crate::Observed).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TurnLatency {

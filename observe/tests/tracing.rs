@@ -1,8 +1,11 @@
 //! Spans of tasks: each is entered for the polls of its task, and closed with its future, however that ends.
 
+#![allow(missing_docs, reason = "tests")]
+
 use std::sync::{Arc, Mutex};
 
 use clockworker::{Executor, yield_now};
+use clockworker_observe::{Observation, Observe};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
 use tracing::{Event, Subscriber};
@@ -11,7 +14,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use support::{OnDrop, elsewhere};
 
-#[path = "support/mod.rs"]
+#[path = "../../clockworker/tests/support/mod.rs"]
 mod support;
 
 /// Writes down what happens to the spans of tasks.
@@ -26,12 +29,19 @@ impl Log {
     /// Logs while `scene` runs with an executor.
     fn of(&self, scene: impl FnOnce(&Executor)) {
         let subscriber = tracing_subscriber::registry().with(self.clone());
-        tracing::subscriber::with_default(subscriber, || scene(&Executor::new()));
+        tracing::subscriber::with_default(subscriber, || scene(&traced()));
     }
 
     fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
+}
+
+/// An executor whose tasks are spans.
+fn traced() -> Executor {
+    let ex = Executor::new();
+    ex.observe(Observation::new().spans()).unwrap();
+    ex
 }
 
 /// The fields that are compared.
@@ -205,7 +215,7 @@ impl<S: Subscriber> Layer<S> for Panics {
 fn a_subscriber_that_panics_harms_no_task() {
     let subscriber = tracing_subscriber::registry().with(Panics);
     tracing::subscriber::with_default(subscriber, || {
-        let ex = Executor::new();
+        let ex = traced();
         let tasks = [1, 2].map(|n| {
             ex.spawn(async move {
                 yield_now().await;

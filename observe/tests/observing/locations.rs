@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::panic::Location;
 
-use clockworker::observe::{EventKind, Observation};
 use clockworker::{Executor, JoinSet, new_task, spawn_local};
+use clockworker_observe::{EventKind, Observation, Observe};
 use futures::FutureExt;
 
 use super::{latency_of, observing};
@@ -96,7 +96,6 @@ fn of_refused_tasks() {
 }
 
 #[test]
-#[cfg(feature = "tokio")]
 fn of_tasks_of_a_local_set() {
     let set = clockworker::compat::LocalSet::new();
     assert_at(here(), set.spawn_local(async {}));
@@ -126,7 +125,6 @@ fn are_in_the_timeline_and_of_the_longest_poll() {
 }
 
 #[test]
-#[cfg(feature = "hyper")]
 fn of_tasks_that_hyper_spawns() {
     use hyper::rt::Executor as _;
 

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
 
-use clockworker::observe::{TaskEnd, TaskHooks, TaskMeta};
 use clockworker::schedulers::{Attributes, Priority};
 use clockworker::{Executor, JoinSet, Queue, current_tag, new_task, spawn_local, yield_now};
+use clockworker_observe::{Observe, TaskEnd, TaskHooks, TaskMeta};
 
 use crate::support::*;
 
@@ -202,7 +202,7 @@ fn hooks_are_told_of_it_and_what_they_spawn_has_none() {
     // Before each poll of the parent three were spawned.
     let expected = [("local", None), ("queue", None), ("task", None)].map(|seen| [seen; 2]).concat();
     assert_eq!(seen(&ex), expected);
-    assert_eq!(ex.stats().hook_panics, 0);
+    assert_eq!(ex.observed().hook_panics, 0);
 }
 
 #[test]

@@ -17,7 +17,7 @@ const BUCKETS: usize = ((LONGEST_BITS - OCTAVE_BITS) as usize + 1) * PER_OCTAVE 
 /// # Example
 ///
 /// ```
-/// use clockworker::observe::Histogram;
+/// use clockworker_observe::Histogram;
 /// use std::time::Duration;
 ///
 /// let mut waits = Histogram::new();

@@ -1,0 +1,242 @@
+//! [`Heard`]: what was heard of an executor: how long tasks wait and run, and how often they are woken.
+//!
+//! Where polls are short, reading the clock around each of them would cost as much as they do: one in [`SAMPLED`] is timed then, drawn
+//! by lot and with a chance that does not depend on it, and stands for as many.
+//!
+//! The atomics are the executor's thread's, but for [`Heard::stamp_elsewhere`], which reads the clock alone. All their orderings are
+//! Relaxed: nothing is published with them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use clockworker::probe::{
+    ExecutorClock, Poll, Polled, QueueView, SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
+};
+
+use crate::hooks::HookCalls;
+use crate::observed::{Counts, Timed};
+use crate::{LongPoll, Observation, Observed};
+
+/// The word of a task of which nobody knows when it became ready.
+pub(crate) const UNKNOWN: u64 = u64::MAX;
+
+/// Where short polls are not timed by the executor, one in so many is, in the mean.
+const SAMPLED: u64 = 256;
+
+/// No reading.
+const NONE: u64 = u64::MAX;
+
+/// See the [module docs](self).
+pub(crate) struct Heard {
+    clock: ExecutorClock,
+    /// The executor's last clock reading, as far as it was told.
+    last: AtomicU64,
+    in_turn: AtomicBool,
+    turn_began: AtomicU64,
+    /// Short polls until one is timed.
+    until_sample: AtomicU64,
+    /// The state of the lots.
+    lots: AtomicU64,
+    /// Whether the queue of the slice has short polls timed by the executor, by lot.
+    is_timed_by_lot: AtomicBool,
+    /// When the task of the poll under way had become ready.
+    ready_at: AtomicU64,
+    /// When that poll began, if it is a sample; or else [`NONE`].
+    sampled_from: AtomicU64,
+    counts: Mutex<Counts>,
+    pub(crate) hook_calls: HookCalls,
+}
+
+impl Heard {
+    pub(crate) fn new(clock: ExecutorClock) -> Self {
+        let last = AtomicU64::new(clock.now_ns());
+        Self {
+            clock,
+            last,
+            in_turn: AtomicBool::new(false),
+            turn_began: AtomicU64::new(0),
+            until_sample: AtomicU64::new(1),
+            lots: AtomicU64::new(0x9E37_79B9_7F4A_7C15),
+            is_timed_by_lot: AtomicBool::new(false),
+            ready_at: AtomicU64::new(UNKNOWN),
+            sampled_from: AtomicU64::new(NONE),
+            counts: Mutex::default(),
+            hook_calls: HookCalls::default(),
+        }
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        // Nothing that could panic runs under the lock.
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to count anew what is asked for, and forgets what is not.
+    pub(crate) fn ask(&self, asked: &Observation) {
+        self.draw();
+        if !asked.has_latency_of_groups() {
+            self.counts().forget_groups();
+        }
+    }
+
+    /// What was heard, as far as that is asked for.
+    pub(crate) fn observed(&self, asked: &Observation) -> Observed {
+        self.counts().observed(asked, self.hook_calls.panics())
+    }
+
+    /// The executor's last clock reading, as far as it was told.
+    pub(crate) fn last(&self) -> u64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
+    /// Notes the executor's last clock reading.
+    pub(crate) fn note(&self, now_ns: u64) {
+        self.last.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// The time of what the executor's thread wakes or spawns now: of the last reading, which while it runs is some 2 µs ago at most, or
+    /// one poll; or else of one that is made for that.
+    fn stamp(&self, asked: &Observation) -> u64 {
+        match () {
+            () if !asked.has_stamps() => UNKNOWN,
+            () if self.in_turn.load(Ordering::Relaxed) && !asked.times_every_poll() => self.last(),
+            // As the executor's readings: none goes back.
+            () => self.clock.now_ns().max(self.last()),
+        }
+    }
+
+    /// Stamps a task that another thread wakes or spawns, on that thread.
+    pub(crate) fn stamp_elsewhere(&self, asked: &Observation, word: &AtomicU64) {
+        let now = if asked.has_stamps() { self.clock.now_ns() } else { UNKNOWN };
+        word.store(now, Ordering::Relaxed);
+    }
+
+    /// Stamps a task that has become ready. When that was, as far as anybody knows.
+    pub(crate) fn stamp_ready(
+        &self,
+        asked: &Observation,
+        task: &TaskView<'_>,
+        is_from_elsewhere: bool,
+    ) -> u64 {
+        let stamped = task.word().load(Ordering::Relaxed);
+        let at = match is_from_elsewhere {
+            // At the last reading at the latest, as the executor counts from there what it does next.
+            true if stamped != UNKNOWN => stamped.min(self.last()),
+            true => UNKNOWN,
+            false => self.stamp(asked),
+        };
+        task.word().store(at, Ordering::Relaxed);
+        if at == UNKNOWN { self.last() } else { at }
+    }
+
+    pub(crate) fn turn_began(&self, asked: &Observation, turn: TurnBegan) {
+        self.note(turn.now_ns);
+        self.in_turn.store(true, Ordering::Relaxed);
+        self.turn_began.store(turn.now_ns, Ordering::Relaxed);
+        if turn.was_visit && asked.has_latency() {
+            self.counts().turns.visit.record(Duration::from_nanos(turn.host_ns));
+        }
+    }
+
+    pub(crate) fn turn_ended(&self, asked: &Observation, turn: TurnEnded) {
+        self.note(turn.now_ns);
+        self.in_turn.store(false, Ordering::Relaxed);
+        if asked.has_latency() {
+            let took = turn.now_ns - self.turn_began.load(Ordering::Relaxed);
+            self.counts().turns.turn.record(Duration::from_nanos(took));
+        }
+    }
+
+    pub(crate) fn slice_began(&self, queue: &QueueView, now_ns: u64) {
+        self.note(now_ns);
+        self.is_timed_by_lot.store(queue.is_timed_by_lot, Ordering::Relaxed);
+    }
+
+    pub(crate) fn slice_ended(
+        &self,
+        asked: &Observation,
+        (queue, began_ns): (&QueueView, u64),
+        ended: SliceEnded,
+    ) {
+        self.note(ended.now_ns);
+        if asked.has_latency() {
+            let took = Duration::from_nanos(ended.now_ns - began_ns);
+            self.counts().queue(queue.index, queue.number).latency().slice.record(took);
+        }
+    }
+
+    /// A task was spawned. When it became ready.
+    pub(crate) fn spawned(&self, asked: &Observation, task: &TaskView<'_>) -> u64 {
+        let number = task.queue_number().unwrap_or_default();
+        self.counts().queue(task.place().queue, number);
+        let is_from_elsewhere = task.word().load(Ordering::Relaxed) != UNKNOWN;
+        self.stamp_ready(asked, task, is_from_elsewhere)
+    }
+
+    /// A task was woken. When it became ready.
+    pub(crate) fn woken(&self, asked: &Observation, task: &TaskView<'_>, by: WokenBy) -> u64 {
+        self.counts().woken(task.place().queue, by);
+        self.stamp_ready(asked, task, by == WokenBy::Remote)
+    }
+
+    /// A poll of a task begins.
+    #[inline]
+    pub(crate) fn poll_begins(&self, poll: &Poll<'_>, task: &TaskView<'_>) {
+        self.note(poll.now_ns());
+        self.ready_at.store(task.word().load(Ordering::Relaxed), Ordering::Relaxed);
+        let left = self.until_sample.load(Ordering::Relaxed) - 1;
+        self.until_sample.store(left, Ordering::Relaxed);
+        if left == 0 {
+            self.draw();
+            if !self.is_timed_by_lot.load(Ordering::Relaxed) {
+                self.sampled_from.store(self.clock.now_ns(), Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Draws how many short polls come until one is timed: 1 to 511, each with the same chance.
+    fn draw(&self) {
+        let mut state = self.lots.load(Ordering::Relaxed);
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        self.lots.store(state, Ordering::Relaxed);
+        self.until_sample.store(1 + (((state >> 32) * (2 * SAMPLED - 1)) >> 32), Ordering::Relaxed);
+    }
+
+    /// A poll of a task is over. How long the task had waited for it, if that is known and was counted.
+    #[inline]
+    pub(crate) fn polled(&self, asked: &Observation, polled: &Polled<'_>) -> Option<Duration> {
+        self.note(polled.now_ns);
+        let sampled_from = self.sampled_from.load(Ordering::Relaxed);
+        if !asked.has_latency() || polled.stands_for == 0 && sampled_from == NONE {
+            return None;
+        }
+        self.sampled_from.store(NONE, Ordering::Relaxed);
+        let (from, took, times) = match polled.stands_for {
+            0 => (sampled_from, self.clock.now_ns().saturating_sub(sampled_from), SAMPLED),
+            stands_for => (polled.now_ns - polled.took_ns, polled.took_ns, u64::from(stands_for)),
+        };
+        self.count(asked, polled, (from, took, times))
+    }
+
+    #[cold]
+    fn count(
+        &self,
+        asked: &Observation,
+        polled: &Polled<'_>,
+        (from, took, times): (u64, u64, u64),
+    ) -> Option<Duration> {
+        let task = &polled.task;
+        let long = LongPoll { took: Duration::from_nanos(took), task: task.id(), location: task.location() };
+        // Unknown of a task that became ready before anything was observed.
+        let ready_at = self.ready_at.load(Ordering::Relaxed);
+        let wait = (ready_at != UNKNOWN).then(|| from.saturating_sub(ready_at));
+        let group = if asked.has_latency_of_groups() { task.group() } else { None };
+        let number = task.queue_number().unwrap_or_default();
+        self.counts()
+            .queue(task.place().queue, number)
+            .count(group.as_ref(), &Timed { long, wait_ns: wait, took_ns: took, times });
+        wait.map(Duration::from_nanos)
+    }
+}

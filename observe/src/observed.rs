@@ -1,0 +1,221 @@
+//! [`Observed`]: what was observed of an executor, and of its queues and groups.
+
+use std::collections::HashMap;
+
+use clockworker::probe::{GroupView, WokenBy};
+
+use crate::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, Wakes};
+
+/// What was observed of an executor. From [`Observe::observed`](crate::Observe::observed) and, on any thread,
+/// [`Observer::observed`](crate::Observer::observed).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Observed {
+    /// How often tasks were woken since it was first observed, and from where; also in queues that are gone.
+    pub wakes: Wakes,
+    /// How long turns and visits of the host are, if that is asked for.
+    pub latency: Option<TurnLatency>,
+    /// Calls of [hooks](crate::TaskHooks) that panicked.
+    pub hook_panics: u64,
+    /// The queues whose tasks were heard of, in no order. Those that are gone may be among them, until others have their places.
+    pub queues: Vec<ObservedQueue>,
+}
+
+/// What was observed of a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObservedQueue {
+    /// Its [number](clockworker::QueueStats::number).
+    pub number: u32,
+    /// How often its tasks were woken, and from where.
+    pub wakes: Wakes,
+    /// How long its tasks wait and run, if that is asked for.
+    pub latency: Option<Box<Latency>>,
+    /// Its groups of which a poll was timed, where that is asked for, in no order. A group that has closed may be among them, until
+    /// another has its place.
+    pub groups: Vec<ObservedGroup>,
+}
+
+/// What was observed of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObservedGroup {
+    /// Its [number](clockworker::GroupStats::number).
+    pub number: u32,
+    /// The key that it was opened with.
+    pub key: u64,
+    /// How long its tasks wait and run.
+    pub latency: Box<GroupLatency>,
+}
+
+impl Observed {
+    /// The queue of that [number](clockworker::QueueStats::number), if any of its tasks was heard of.
+    pub fn queue(&self, number: u32) -> Option<&ObservedQueue> {
+        self.queues.iter().find(|queue| queue.number == number)
+    }
+
+    /// What was observed since `earlier`, which was observed of the same executor.
+    pub fn since(&self, earlier: &Observed) -> Observed {
+        let queues = self.queues.iter().map(|queue| match earlier.queue(queue.number) {
+            Some(before) => queue.since(before),
+            None => queue.clone(),
+        });
+        Observed {
+            wakes: self.wakes.since(earlier.wakes),
+            latency: self.latency.as_ref().map(|now| match &earlier.latency {
+                Some(before) => now.since(before),
+                None => now.clone(),
+            }),
+            hook_panics: self.hook_panics.saturating_sub(earlier.hook_panics),
+            queues: queues.collect(),
+        }
+    }
+}
+
+impl ObservedQueue {
+    /// The group of that [number](clockworker::GroupStats::number), if a poll of it was timed.
+    pub fn group(&self, number: u32) -> Option<&ObservedGroup> {
+        self.groups.iter().find(|group| group.number == number)
+    }
+
+    fn since(&self, earlier: &ObservedQueue) -> ObservedQueue {
+        let groups = self.groups.iter().map(|group| match earlier.group(group.number) {
+            Some(before) => {
+                ObservedGroup { latency: Box::new(group.latency.since(&before.latency)), ..*group }
+            }
+            None => group.clone(),
+        });
+        ObservedQueue {
+            number: self.number,
+            wakes: self.wakes.since(earlier.wakes),
+            latency: self.latency.as_ref().map(|now| match &earlier.latency {
+                Some(before) => Box::new(now.since(before)),
+                None => now.clone(),
+            }),
+            groups: groups.collect(),
+        }
+    }
+}
+
+/// What is counted of an executor.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) turns: TurnLatency,
+    /// By index.
+    queues: Vec<QueueCounts>,
+    /// Those in queues that are gone.
+    removed_wakes: Wakes,
+}
+
+/// What is counted of a queue.
+#[derive(Default)]
+pub(crate) struct QueueCounts {
+    /// 0 until a task of it was heard of.
+    number: u32,
+    wakes: Wakes,
+    /// Boxed, as it is some 15 KiB.
+    latency: Option<Box<Latency>>,
+    /// By index.
+    groups: HashMap<u32, ObservedGroup>,
+}
+
+/// A poll that is counted.
+pub(crate) struct Timed {
+    pub(crate) long: LongPoll,
+    /// How long its task had waited, if that is known.
+    pub(crate) wait_ns: Option<u64>,
+    pub(crate) took_ns: u64,
+    /// For how many polls it stands.
+    pub(crate) times: u64,
+}
+
+impl Counts {
+    fn at(&mut self, index: u32) -> &mut QueueCounts {
+        let index = index as usize;
+        if index >= self.queues.len() {
+            self.queues.resize_with(index + 1, QueueCounts::default);
+        }
+        &mut self.queues[index]
+    }
+
+    /// The queue of that index, which has that number: if another had the index before, that is gone.
+    pub(crate) fn queue(&mut self, index: u32, number: u32) -> &mut QueueCounts {
+        if self.at(index).number != number {
+            let gone = std::mem::replace(self.at(index), QueueCounts { number, ..QueueCounts::default() });
+            // One whose tasks were woken before any was heard of otherwise is this one.
+            match gone.number {
+                0 => self.at(index).wakes = gone.wakes,
+                _ => self.removed_wakes = self.removed_wakes.plus(gone.wakes),
+            }
+        }
+        self.at(index)
+    }
+
+    pub(crate) fn woken(&mut self, queue: u32, by: WokenBy) {
+        let wakes = &mut self.at(queue).wakes;
+        match by {
+            WokenBy::Remote => wakes.remote += 1,
+            _ => wakes.local += 1,
+        }
+    }
+
+    pub(crate) fn forget_groups(&mut self) {
+        self.queues.iter_mut().for_each(|queue| queue.groups = HashMap::default());
+    }
+
+    pub(crate) fn observed(&self, asked: &Observation, hook_panics: u64) -> Observed {
+        let heard_of = self.queues.iter().filter(|queue| queue.number != 0);
+        let queues = heard_of.map(|queue| ObservedQueue {
+            number: queue.number,
+            wakes: queue.wakes,
+            latency: asked.has_latency().then(|| queue.latency.clone().unwrap_or_default()),
+            groups: queue.groups.values().cloned().collect(),
+        });
+        Observed {
+            wakes: self.queues.iter().fold(self.removed_wakes, |sum, queue| sum.plus(queue.wakes)),
+            latency: asked.has_latency().then(|| self.turns.clone()),
+            hook_panics,
+            queues: queues.collect(),
+        }
+    }
+}
+
+impl QueueCounts {
+    pub(crate) fn latency(&mut self) -> &mut Latency {
+        self.latency.get_or_insert_default()
+    }
+
+    /// Counts a poll of a task in that group, if it has one and groups are counted.
+    pub(crate) fn count(&mut self, group: Option<&GroupView>, timed: &Timed) {
+        let Latency { wait, poll, longest_poll, .. } = self.latency();
+        timed.add_to((wait, poll, longest_poll));
+        if let Some(group) = group {
+            let GroupLatency { wait, poll, longest_poll } = self.group(group);
+            timed.add_to((wait, poll, longest_poll));
+        }
+    }
+
+    /// How long the tasks of a group wait and run: anew, if another group had its place.
+    fn group(&mut self, group: &GroupView) -> &mut GroupLatency {
+        let GroupView { number, key, .. } = *group;
+        let fresh = || ObservedGroup { number, key, latency: Box::default() };
+        let counted = self.groups.entry(group.index).or_insert_with(fresh);
+        if counted.number != number {
+            *counted = fresh();
+        }
+        &mut counted.latency
+    }
+}
+
+impl Timed {
+    /// Counts it in histograms of waits and polls.
+    fn add_to(&self, (waits, polls, longest): (&mut Histogram, &mut Histogram, &mut Option<LongPoll>)) {
+        polls.record_ns(self.took_ns, self.times);
+        if longest.is_none_or(|longest| longest.took < self.long.took) {
+            *longest = Some(self.long);
+        }
+        if let Some(wait) = self.wait_ns {
+            waits.record_ns(wait, self.times);
+        }
+    }
+}
