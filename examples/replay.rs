@@ -16,9 +16,9 @@ use clap::Parser;
 use clockworker::schedulers::{Qlas, RunnableFifo};
 use clockworker::{Executor, Handle, yield_now};
 use clockworker_examples::compute;
+use clockworker_observe::Workload;
 use clockworker_observe::{Observation, Observe, Timeline};
 use clockworker_schedulers::simulate::{Arrivals, Done, Job, Policy, Service, Stream};
-use clockworker_timeline::Workload;
 use futures::channel::oneshot;
 
 /// Two in a hundred requests take forty times as long as the others.

@@ -23,8 +23,8 @@ mod linux {
 
     use clap::Parser;
     use clockworker::{Executor, yield_now};
+    use clockworker_observe::SamplyMarkers;
     use clockworker_observe::{Observation, Observe};
-    use clockworker_timeline::SamplyMarkers;
 
     #[derive(Parser)]
     struct Options {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use clockworker::{Executor, yield_now};
 use clockworker_observe::{Observation, Observe};
-use clockworker_timeline::{summary, write_html, write_perfetto};
+use clockworker_observe::{summary, write_html, write_perfetto};
 
 #[derive(Parser)]
 struct Options {

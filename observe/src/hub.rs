@@ -14,10 +14,10 @@ use crate::frames::{poll_framed, run_framed};
 use crate::heard::Heard;
 use crate::ring::Ring;
 use crate::ring_reading::number_of;
-#[cfg(feature = "tracing")]
-use crate::spans::Spans;
 #[cfg(feature = "stalls")]
 use crate::stalls::Shown;
+#[cfg(feature = "tracing")]
+use crate::task_spans::TaskSpans;
 use crate::{Observation, TaskHooks};
 
 /// See the [module docs](self). What it has is changed by putting another hub in its place, so nothing of it is behind a lock.
@@ -30,7 +30,7 @@ pub(crate) struct Hub {
     /// Whether futures were dropped in the slice under way since its beginning, or the last poll.
     has_dropped: Arc<AtomicBool>,
     #[cfg(feature = "tracing")]
-    pub(crate) spans: Option<Arc<Spans>>,
+    pub(crate) spans: Option<Arc<TaskSpans>>,
     /// Shows other threads the poll under way, once a [detector](crate::stalls::StallDetector) has watched.
     #[cfg(feature = "stalls")]
     pub(crate) shown: Option<Arc<Shown>>,

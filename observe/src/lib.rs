@@ -8,6 +8,9 @@
 //! * `stalls`: the module `stalls`, which reports polls that take too long while they run. On Linux with the stack of the thread.
 //! * `tracing`: `Observation::spans`: each task is a span, named and targeted as tokio's are: tokio-console shows the tasks with their
 //!   queues.
+//! * `timeline`: what is made of a [`Timeline`]: `write_perfetto` for [Perfetto](https://ui.perfetto.dev), `write_html` for a browser without
+//!   network, `summary` in text, and `Workload` for another run in virtual time. `dial9`: `write_dial9`. `samply-markers`: `SamplyMarkers`,
+//!   slices and slow polls in samply's profiles (Linux only).
 //! * `metrics`: the module `metrics`, which passes all counters on to the facade `metrics`, and so to Prometheus and others.
 
 #![deny(unsafe_code)]
@@ -30,12 +33,12 @@ mod queue_frames;
 mod quietly;
 mod ring;
 mod ring_reading;
-#[cfg(feature = "tracing")]
-mod spans;
 #[cfg(feature = "stalls")]
 pub mod stalls;
 #[cfg(feature = "stalls")]
 mod sync;
+#[cfg(feature = "tracing")]
+mod task_spans;
 mod timeline;
 mod wakes;
 
@@ -52,7 +55,13 @@ pub use observation::{Observation, ObservationError};
 pub use observe::{Observe, Observer};
 pub use observed::{Observed, ObservedGroup, ObservedQueue};
 pub use queue_frames::QueueFrames;
+#[cfg(all(target_os = "linux", feature = "samply-markers"))]
+pub use timeline::SamplyMarkers;
+#[cfg(feature = "dial9")]
+pub use timeline::write_dial9;
 pub use timeline::{Timeline, TimelineQueue};
+#[cfg(feature = "timeline")]
+pub use timeline::{Workload, summary, write_html, write_perfetto};
 pub use wakes::Wakes;
 
 pub use clockworker::probe::{PollOutcome, SliceEndReason, TaskEnd, TaskRef, TaskState, WokenBy};

@@ -13,6 +13,8 @@ use std::panic;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::sync::clear_graveyard;
+
 /// What loom tries at most: switches of threads where the running one could go on. `LOOM_MAX_PREEMPTIONS` overrides it.
 const PREEMPTIONS: usize = 2;
 
@@ -25,9 +27,11 @@ pub(crate) fn explore(name: &'static str, model: impl Fn() + Send + Sync + 'stat
     builder.preemption_bound = builder.preemption_bound.or(Some(PREEMPTIONS));
     builder.max_branches = builder.max_branches.max(20_000);
     builder.check(move || {
+        clear_graveyard();
         counted.fetch_add(1, Ordering::Relaxed);
         model();
     });
+    clear_graveyard();
     let executions = executions.load(Ordering::Relaxed);
     // Past the test harness, which keeps what is printed by tests that pass.
     let _ = writeln!(std::io::stdout(), "model {name}: {executions} executions");

@@ -7,10 +7,19 @@ pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
 pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
 
 #[cfg(all(test, clockworker_loom))]
-pub(crate) use loom::cell::Cell;
+#[path = "../../clockworker/src/sync/modelled/mod.rs"]
+#[allow(
+    unsafe_code,
+    dead_code,
+    unused_imports,
+    reason = "clockworker's own, of which the models here use a part"
+)]
+mod modelled;
 #[cfg(all(test, clockworker_loom))]
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, fence};
+pub(crate) use modelled::*;
+
+/// What a waker of the models wakes.
 #[cfg(all(test, clockworker_loom))]
-pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
-#[cfg(all(test, clockworker_loom))]
-pub(crate) use loom::thread;
+pub(crate) trait WakeTarget {
+    fn wake(&self);
+}

@@ -1,8 +1,33 @@
 //! [`Timeline`]: what happened on the executor's thread, the last of it.
 
+#[cfg(feature = "dial9")]
+mod dial9;
+#[cfg(feature = "timeline")]
+mod perfetto;
+#[cfg(all(target_os = "linux", feature = "samply-markers"))]
+#[allow(unsafe_code, reason = "a file is mapped")]
+mod samply_markers;
+#[cfg(feature = "timeline")]
+mod spans;
+#[cfg(feature = "timeline")]
+mod summary;
+#[cfg(feature = "timeline")]
+mod workload;
+
 use std::time::Duration;
 
 use super::Event;
+
+#[cfg(feature = "dial9")]
+pub use dial9::write_dial9;
+#[cfg(feature = "timeline")]
+pub use perfetto::{write_html, write_perfetto};
+#[cfg(all(target_os = "linux", feature = "samply-markers"))]
+pub use samply_markers::SamplyMarkers;
+#[cfg(feature = "timeline")]
+pub use summary::summary;
+#[cfg(feature = "timeline")]
+pub use workload::Workload;
 
 /// What happened on the executor's thread last, oldest first.
 ///

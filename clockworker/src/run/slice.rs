@@ -64,10 +64,10 @@ fn run_for<L: Listener, S: Scheduler>(
 ) -> Result<SliceEnd, Halt> {
     let shared: &Shared = &core.shared;
     let Some(woken) = shared.woken_list() else { unreachable!("slices are run on the owner thread") };
-    if queue.has_aborted() {
-        if let Some(end) = drop_aborted(seat, (queue, core, calls)) {
-            return Ok(end);
-        }
+    if queue.has_aborted()
+        && let Some(end) = drop_aborted(seat, (queue, core, calls))
+    {
+        return Ok(end);
     }
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     let mut next = first(seat, queue, core, calls)?;

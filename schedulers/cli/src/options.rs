@@ -86,7 +86,7 @@ Distributions: constant:size=20us, exponential:mean=20us, bimodal:short=10us,lon
                pareto:alpha=1.1,min=10us,max=100ms
 Targets:       [QUEUE] p50|p90|p99|p99.9|…|mean|max [slowdown] <= VALUE
 Traces:        columns `arrival` and `service`, `queue`, `group`, `polls` and `response` if wanted; times in ns, or with a unit
-               (12.5us). `clockworker_timeline::Workload` writes one of a live run
+               (12.5us). `clockworker_observe::Workload` writes one of a live run
 
   clockworker-simulate --load 0.9 --service pareto:alpha=1.1,min=10us,max=100ms --target 'p99 slowdown <= 10'
   clockworker-simulate --queues front:1,back:1:qlas --shares 1:1,9:1,99:1 --load front=0.3 --load back=busy \\

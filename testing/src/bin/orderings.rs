@@ -2,7 +2,7 @@
 //! ordering in the executor's source is weakened, one at a time, and one of its models must fail.
 //!
 //! `cargo run -p clockworker-testing --features orderings --bin orderings` weakens all, `orderings TEXT` those with the text in
-//! their names, as `inbox.rs` or `fence`. The models are loom's, in `clockworker/src/models`. What is weakened is what they
+//! their names, as `inbox.rs` or `fence`. The models are loom's, in `clockworker/src/models` and `observe/src/models`. What is weakened is what they
 //! hand to loom, so they are built once.
 
 #![allow(clippy::print_stdout, reason = "it is a program for a terminal")]
@@ -19,8 +19,11 @@ use anyhow::{Context, anyhow, ensure};
 use clockworker_testing::trial::{self, Ended, succeed, workspace};
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
-/// The folder whose orderings are weakened, and what in it is none of the executor's.
-const SOURCE: &str = "clockworker/src";
+/// The packages whose orderings are weakened, their folders, and the features of their models.
+const PACKAGES: [(&str, &str, &str); 2] =
+    [("clockworker", "clockworker", "tokio"), ("clockworker-observe", "observe", "stalls")];
+
+/// What in their sources is none of the executor's.
 const NOT_SOURCE: [&str; 2] = ["sync", "models"];
 
 /// Models that take longer with one ordering weakened have not caught it.
@@ -28,30 +31,47 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 fn main() -> anyhow::Result<()> {
     let part = std::env::args().nth(1).unwrap_or_default();
-    let source = workspace().join(SOURCE);
-    let files = succeed(Command::new("git").args(["ls-files", "*.rs"]).current_dir(&source))?;
+    let all = PACKAGES.iter().map(|&(package, folder, features)| {
+        let chosen = chosen(&workspace().join(folder).join("src"), &part)?;
+        if !chosen.is_empty() {
+            try_all(&chosen, package, features)?;
+        }
+        Ok(chosen.len())
+    });
+    let weakened: Vec<usize> = all.collect::<anyhow::Result<_>>()?;
+    ensure!(weakened.iter().sum::<usize>() > 0, "no ordering of '{part}'");
+    Ok(())
+}
+
+/// The weakenings in a source that have the text in their names.
+fn chosen(source: &Path, part: &str) -> anyhow::Result<Vec<Weakening>> {
+    let files = succeed(Command::new("git").args(["ls-files", "*.rs"]).current_dir(source))?;
     let mut chosen = Vec::new();
     for file in files.lines().filter(|file| !NOT_SOURCE.iter().any(|other| file.starts_with(other))) {
         let text = fs::read_to_string(source.join(file))?;
         let tokens = text.parse().map_err(|error| anyhow!("'{file}': {error}"))?;
         look_into(file, tokens, None, &mut chosen);
     }
-    chosen.retain(|found| found.name.contains(&part));
-    ensure!(!chosen.is_empty(), "no ordering of '{part}' in {SOURCE}");
-    let models = build()?;
+    chosen.retain(|found| found.name.contains(part));
+    Ok(chosen)
+}
+
+/// Weakens each, one at a time: a model of the package must fail.
+fn try_all(chosen: &[Weakening], package: &str, features: &str) -> anyhow::Result<()> {
+    let models = build(package, features)?;
     let (ended, said) = run(&models, None)?;
     ensure!(ended == Ended::Passed, "{ended:?}, the models as they are:\n{said}");
     println!("{} loom executions explored", said.lines().filter_map(executions).sum::<u64>());
-    let missed = missed(&models, &chosen);
+    let missed = missed(&models, chosen);
     println!("{} of {} weakened orderings caught", chosen.len() - missed.len(), chosen.len());
     ensure!(missed.is_empty(), "not caught:\n  {}", missed.join("\n  "));
     Ok(())
 }
 
 /// Builds the models beside the other builds, in `target/loom`, and gives their test program.
-fn build() -> anyhow::Result<PathBuf> {
+fn build(package: &str, features: &str) -> anyhow::Result<PathBuf> {
     let cargo =
-        "test -p clockworker --lib --features tokio,stalls --profile hardened --target-dir target/loom";
+        format!("test -p {package} --lib --features {features} --profile hardened --target-dir target/loom");
     let mut build = Command::new(env!("CARGO"));
     build.args(cargo.split_whitespace()).current_dir(workspace()).stderr(Stdio::inherit());
     build.env("RUSTFLAGS", "--cfg clockworker_loom").env_remove("CARGO_ENCODED_RUSTFLAGS");

@@ -2,10 +2,10 @@
 
 use clockworker::yield_now;
 use clockworker_observe::PollOutcome::Pending;
+use clockworker_observe::Workload;
 use clockworker_observe::{Observe, Timeline, WokenBy};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Done, Policy};
-use clockworker_timeline::Workload;
 use proptest::prelude::*;
 
 use crate::support::{HEAVY, Script, everything, executor, run, us};

@@ -7,12 +7,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clockworker_observe::Timeline;
+use crate::Timeline;
 use memmap2::Mmap;
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::spans::{QueueSpans, Spans};
+use super::spans::{QueueSpans, Spans};
 
 /// Polls that take as long or longer are marked.
 const SLOW: Duration = Duration::from_millis(1);

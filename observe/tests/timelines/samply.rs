@@ -4,9 +4,9 @@ use std::fs;
 use std::time::Duration;
 
 use clockworker_observe::PollOutcome::Pending;
+use clockworker_observe::SamplyMarkers;
 use clockworker_observe::SliceEndReason::Drained;
 use clockworker_observe::TimelineQueue;
-use clockworker_timeline::SamplyMarkers;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::support::{HEAVY, Script, us};

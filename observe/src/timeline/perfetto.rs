@@ -7,10 +7,10 @@
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
-use clockworker_observe::{TaskRef, Timeline, TimelineQueue};
+use crate::{TaskRef, Timeline, TimelineQueue};
 use serde_json::{Value, json};
 
-use crate::spans::{QueueSpans, Span, Spans, place_name};
+use super::spans::{QueueSpans, Span, Spans, place_name};
 
 /// There is one process.
 const PROCESS: u32 = 1;
@@ -47,6 +47,25 @@ pub fn write_html(timeline: &Timeline, mut writer: impl Write) -> io::Result<()>
 ///
 /// A counter `ready: NAME` for each queue says how many of its tasks were ready, the one that was being polled not among them. One
 /// more for each that became ready, one less for each poll; where a slice began, what the executor said then.
+///
+/// # Example
+///
+/// ```
+/// use clockworker::Executor;
+/// use clockworker_observe::{Observation, Observe, Workload, summary, write_perfetto};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let ex = Executor::new();
+/// ex.observe(Observation::new().timeline(1 << 20))?;
+/// ex.block_on(async { clockworker::spawn_local(async {}).await })?;
+/// let timeline = ex.timeline();
+/// let mut trace = Vec::new();
+/// write_perfetto(&timeline, &mut trace)?; // or a file
+/// println!("{}", summary(&timeline));
+/// assert_eq!(Workload::of(&timeline).measured().len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 ///

@@ -4,11 +4,11 @@ use std::panic::Location;
 use std::time::Duration;
 
 use clockworker::{Executor, ManualClock, yield_now};
+use clockworker_observe::write_perfetto;
 use clockworker_observe::{
     Event, EventKind, Observation, Observe, PollOutcome, SliceEndReason, TaskRef, Timeline, TimelineQueue,
     WokenBy,
 };
-use clockworker_timeline::write_perfetto;
 use serde_json::Value;
 
 pub(crate) fn us(us: u64) -> Duration {

@@ -6,7 +6,7 @@ use clockworker::Executor;
 use clockworker_observe::PollOutcome::{Finished, Pending, Yielded};
 use clockworker_observe::SliceEndReason::HostDue;
 use clockworker_observe::{Observation, Observe, Timeline};
-use clockworker_timeline::{summary, write_html};
+use clockworker_observe::{summary, write_html};
 use proptest::prelude::*;
 use serde_json::Value;
 

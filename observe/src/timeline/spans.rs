@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
 use std::time::Duration;
 
-use clockworker_observe::{Event, EventKind, PollOutcome, SliceEndReason, TaskRef, Timeline};
+use crate::{Event, EventKind, PollOutcome, SliceEndReason, TaskRef, Timeline};
 
 /// What a timeline has from when to when. What it has the end of only is left out; what it has the beginning of only goes up to its end.
 #[derive(Debug, Default)]
@@ -124,7 +124,6 @@ impl Spans {
             EventKind::SliceEnded { reason, .. } => self.end_slice(at, Some(reason)),
             EventKind::TurnBegan => self.end_turn(at, "turn"),
             EventKind::TurnEnded { idle } => self.end_turn(at, if idle { "idle" } else { "visit" }),
-            _ => {}
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`Spans`]: the spans of tasks, for `tracing` and what listens to it, as tokio-console does.
+//! [`TaskSpans`]: the spans of tasks, for `tracing` and what listens to it, as tokio-console does.
 //!
 //! Names, targets and fields are tokio's (`runtime.spawn`, `tokio::task`, `tokio::task::waker`), as console-subscriber knows them.
 
@@ -16,7 +16,7 @@ use crate::quietly::drop_quietly;
 /// The spans of an executor's tasks, of those for which somebody listened when they were spawned. Each is open until the task's future
 /// is dropped.
 #[derive(Default)]
-pub(crate) struct Spans(Mutex<HashMap<Id, OpenSpan>>);
+pub(crate) struct TaskSpans(Mutex<HashMap<Id, OpenSpan>>);
 
 struct OpenSpan {
     /// Its id, for events of wakers on any thread.
@@ -25,7 +25,7 @@ struct OpenSpan {
     span: Option<Span>,
 }
 
-impl Spans {
+impl TaskSpans {
     fn lock(&self) -> MutexGuard<'_, HashMap<Id, OpenSpan>> {
         // No subscriber is called under the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -60,7 +60,7 @@ impl Spans {
         }
     }
 
-    /// Enters the span of a task for a poll, to be [left](Spans::leave) after it.
+    /// Enters the span of a task for a poll, to be [left](TaskSpans::leave) after it.
     pub(crate) fn enter(&self, task: Id) -> Option<EnteredSpan> {
         let span = self.lock().get_mut(&task).and_then(|open| open.span.take());
         guarded(|| span.map(Span::entered)).flatten()

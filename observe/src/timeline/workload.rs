@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 
-use clockworker_observe::{Event, EventKind, PollOutcome, TaskRef, Timeline, TimelineQueue};
+use crate::{Event, EventKind, PollOutcome, TaskRef, Timeline, TimelineQueue};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Boxed, Done, Job, Pause, Queue, Simulation, SimulationError, Totals};
 
-use crate::spans::nanos;
+use super::spans::nanos;
 
 /// What the tasks of a timeline asked for, and when: to be run again in virtual time, under other policies and shares.
 ///
@@ -19,7 +19,7 @@ use crate::spans::nanos;
 ///
 /// Jobs come when they came. Where one comes because another has ended (a request after the last answer, a message to the next task), it
 /// would have come later or earlier under another policy, and does not here: replay what comes from outside. Polls are as exact as the
-/// timeline: [`Observation::every_poll`](clockworker_observe::Observation::every_poll) has each measured by itself. The replay of the same
+/// timeline: [`Observation::every_poll`](crate::Observation::every_poll) has each measured by itself. The replay of the same
 /// policy beside what was measured says how much of the rest is lost; `examples/replay.rs` shows both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
@@ -171,7 +171,6 @@ impl Reading {
                 self.end_pause(at_ns, true);
                 self.away = Some((at_ns, false));
             }
-            _ => {}
         }
     }
 

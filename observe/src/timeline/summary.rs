@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use clockworker_observe::{Histogram, Timeline};
+use crate::{Histogram, Timeline};
 
-use crate::spans::{QueueSpans, Span, Spans, place_name};
+use super::spans::{QueueSpans, Span, Spans, place_name};
 
 /// So many of the longest polls and waits are named.
 const LONGEST: usize = 5;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use clockworker_observe::PollOutcome::{Finished, Pending, Yielded};
+use clockworker_observe::write_dial9;
 use clockworker_observe::{EventKind, SliceEndReason, Timeline, WokenBy};
-use clockworker_timeline::write_dial9;
 use dial9_trace_format::decoder::Decoder;
 use dial9_trace_format::types::FieldValueRef;
 
