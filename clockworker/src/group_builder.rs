@@ -61,7 +61,7 @@ impl<'a> GroupBuilder<'a> {
     }
 
     /// The group's name, for those who look at it: its [`Debug`](std::fmt::Debug), its [stats](crate::GroupStats) and
-    /// [dumps](crate::observe::TaskDump) show it. If the group is open already, it has this name from then on.
+    /// [probes](crate::probe) see it. If the group is open already, it has this name from then on.
     ///
     /// # Example
     ///

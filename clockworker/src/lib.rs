@@ -56,7 +56,8 @@
 //! * `tokio`: for executors that run inside tokio. Renews tokio's cooperative budget, so that no task's use of tokio
 //!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
-//! * `observe`: the module `observe`: how long tasks wait and run, and what happened when.
+//! * `observe`: [`Executor::set_probe`], by which the crate `clockworker-observe` listens ([`probe`]), and with it names of tasks and where they
+//!   were spawned.
 //! * `tracing`: each task is a span, named and targeted as tokio's are: tokio-console shows the tasks with their queues.
 //! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 
@@ -66,7 +67,7 @@
 mod base;
 mod sync;
 
-// What a task goes through. Each folder imports only from those before it: task, observe, queue, run, host.
+// What a task goes through. Each folder imports only from those before it: task, queue, run, host.
 mod host;
 mod queue;
 mod run;

@@ -76,11 +76,11 @@ impl TaskBuilder {
     }
 
     /// A number that the task and all that it spawns carry, such as that of the request they work for: code that they call reads
-    /// it with [`current_tag`](crate::current_tag), and hooks are told. Schedulers of your own may give it a meaning.
+    /// it with [`current_tag`](crate::current_tag), and probes are told. Schedulers of your own may give it a meaning.
     ///
     /// Unless told otherwise it is that of the task that calls [`spawn`](TaskBuilder::spawn), whichever queues and groups the
     /// two are in; with [`new_task`](crate::new_task), that of the task that calls `new_task`. A tag of 0 is none. What is spawned has none if it is spawned outside tasks of the same executor (also by the
-    /// future given to `run_until`), by a hook, or through a [`Handle`](crate::Handle), unless the builder says one.
+    /// future given to `run_until`), by a probe, or through a [`Handle`](crate::Handle), unless the builder says one.
     ///
     /// # Example
     ///
@@ -102,8 +102,8 @@ impl TaskBuilder {
         self
     }
 
-    /// The task's name, for those who look at it: its handles, errors and [dumps](crate::observe::TaskDump) show it. Names need not
-    /// differ, and nothing goes by them; what the task spawns does not inherit it.
+    /// The task's name, for those who look at it: its handles, errors and [probes](crate::probe) show it. Names need not differ, and
+    /// nothing goes by them; what the task spawns does not inherit it. It is kept with the feature `observe` only.
     ///
     /// An `Arc<str>` that many tasks share is not copied.
     ///
@@ -114,6 +114,7 @@ impl TaskBuilder {
     /// let upload = ex.default_queue().new_task().name("upload").spawn(std::future::pending::<()>());
     /// upload.abort();
     /// let error = ex.block_on(upload).unwrap_err();
+    /// # #[cfg(feature = "observe")]
     /// assert_eq!(error.name(), Some("upload"));
     /// ```
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {

@@ -7,11 +7,12 @@ pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize,
 pub(crate) use std::sync::{Arc, Mutex, MutexGuard};
 
 #[cfg(all(test, clockworker_loom))]
-#[path = "../../clockworker/src/sync/modelled/mod.rs"]
+#[path = "../../clockworker/src/models/sync/mod.rs"]
 #[allow(
     unsafe_code,
     dead_code,
     unused_imports,
+    unused_macros,
     reason = "clockworker's own, of which the models here use a part"
 )]
 mod modelled;

@@ -16,6 +16,8 @@ mod returned;
 #[cfg(feature = "tokio")]
 mod runs;
 mod shared_refs;
+#[allow(unsafe_code, reason = "memory that models look at after it was freed")]
+pub(crate) mod sync;
 mod wakes;
 
 use std::future::Future;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::Records;
 use crate::task::{Id, Label, LiveTask};
 
-/// What is known of each task of a queue while it has a record, with the feature `observe`; without it nothing is: also of the one that is being polled, which its record lacks then.
+/// What is known of each task of a queue while it has a record: also of the one that is being polled, which its record lacks then.
+/// Nothing without the feature `observe`.
 ///
 /// Beside the records and not in them, as a poll touches these and not this.
 #[derive(Default)]

@@ -287,7 +287,7 @@ impl Core {
                     self.hasten(&queue);
                 }
             }
-            // What it calls, hooks and schedulers, is part of no task.
+            // What it calls, probes and schedulers, is part of no task.
             Incoming::New(task, key) => self.outside_tasks(|| self.admit_new(task, key)),
         }
     }

@@ -5,9 +5,6 @@
 //!
 //! Statics keep to `std`: the others live as long as one execution. They are counters, which only have to be unique.
 
-#[cfg(all(test, clockworker_loom))]
-#[allow(unsafe_code, reason = "memory that models look at after it was freed")]
-mod modelled;
 #[cfg(not(all(test, any(clockworker_loom, clockworker_shuttle))))]
 mod native;
 #[cfg(all(test, clockworker_shuttle))]
@@ -18,7 +15,7 @@ mod thread_id;
 mod wake;
 
 #[cfg(all(test, clockworker_loom))]
-pub(crate) use modelled::*;
+pub(crate) use crate::models::sync::*;
 #[cfg(not(all(test, any(clockworker_loom, clockworker_shuttle))))]
 pub(crate) use native::*;
 #[cfg(all(test, clockworker_shuttle))]

@@ -139,7 +139,7 @@ impl JoinError {
         self.0.id
     }
 
-    /// The task's name, if it was given [one](crate::TaskBuilder::name).
+    /// The task's name, if it was given [one](crate::TaskBuilder::name) and the feature `observe` is on.
     pub fn name(&self) -> Option<&str> {
         self.0.label.name().map(|name| &**name)
     }

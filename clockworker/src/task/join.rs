@@ -111,7 +111,7 @@ impl<T> JoinHandle<T> {
         self.header().id
     }
 
-    /// The task's name, if it was given [one](crate::TaskBuilder::name).
+    /// The task's name, if it was given [one](crate::TaskBuilder::name) and the feature `observe` is on.
     pub fn name(&self) -> Option<&str> {
         self.header().label.name().map(|name| &**name)
     }

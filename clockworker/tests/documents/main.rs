@@ -107,7 +107,7 @@ fn a_quoted_result_is_of_today_or_its_document_says_as_of() {
 // ---- Each folder of `src` imports only from those before it
 
 /// The folders, each after those that it may import from. Files that are in no folder are what a user holds.
-const ORDER: [&str; 9] = ["sync", "base", "task", "observe", "queue", "run", "host", USER, "compat"];
+const ORDER: [&str; 8] = ["sync", "base", "task", "queue", "run", "host", USER, "compat"];
 const USER: &str = "files in no folder";
 
 /// Files and folders that may import anything: the root, tests and models.

@@ -53,7 +53,7 @@ fn what_a_poll_did_is_seen_when_it_is_over() {
 fn names_are_of_the_poll_that_is_read() {
     explore("beacon/names", || {
         let ex = Executor::builder().clock(ManualClock::new()).build().expect("the defaults are valid");
-        let mut hub = Hub::default();
+        let mut hub = Hub::of(&ex);
         let beacon = Arc::clone(hub.shown.get_or_insert_default().beacon());
         hub.set(&ex);
         let queues = ["1", "2"].map(|name| ex.new_queue(name).create().unwrap());

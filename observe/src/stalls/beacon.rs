@@ -7,7 +7,7 @@
 //! when those are to change: at a poll of another queue, or of a task that has a name or whose group has one.
 
 use std::panic::Location;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{self, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use clockworker::Id;
@@ -179,10 +179,10 @@ impl Drop for Lit<'_> {
 #[derive(Default)]
 pub(crate) struct Shown {
     beacon: sync::Arc<Beacon>,
-    /// The address of the name that is shown of a queue, which the beacon keeps.
-    queue: AtomicUsize,
+    /// The address of the name that is shown of a queue, which the beacon keeps. The executor's thread's, as the next is.
+    queue: atomic::AtomicUsize,
     /// Whether the name of a task or group is shown.
-    has_names: AtomicBool,
+    has_names: atomic::AtomicBool,
 }
 
 impl Shown {
