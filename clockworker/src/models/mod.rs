@@ -16,7 +16,8 @@ mod returned;
 #[cfg(feature = "tokio")]
 mod runs;
 mod shared_refs;
-#[allow(unsafe_code, reason = "memory that models look at after it was freed")]
+// The models of `clockworker-observe` use it too, and more of it.
+#[allow(dead_code, unsafe_code, unused_imports, reason = "memory that models look at after it was freed")]
 pub(crate) mod sync;
 mod wakes;
 

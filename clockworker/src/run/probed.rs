@@ -13,7 +13,7 @@ use crate::task::probe::{
     ExecutorClock, GroupView, Poll, PollKind, PollOutcome, Polled, Probe, QueueView, Slice, SliceEndReason,
     SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
 };
-use crate::task::{AbortHandle, Cause, LiveTask, Polling, Ran, RecordKey, Runnable};
+use crate::task::{AbortHandle, Cause, Id, LiveTask, Polling, ProbeCaller, Ran, RecordKey, Runnable};
 
 impl Core {
     /// Tells this probe from now on.
@@ -74,6 +74,14 @@ impl Core {
         }
     }
 
+    /// What calls the probe.
+    fn caller(&self) -> ProbeCaller<'_> {
+        match self.shared.caller() {
+            Some(caller) => caller,
+            None => unreachable!("this is the owner thread"),
+        }
+    }
+
     /// Runs a slice of the queue inside a call of the probe.
     #[cold]
     pub(super) fn serve_probed(&self, probe: &dyn Probe, queue: &RunQueue) -> SliceEnd {
@@ -84,12 +92,11 @@ impl Core {
             is_timed_by_lot: queue.needs_service(),
         };
         let now_ns = self.meter.now();
-        let ended = |end| SliceEnded { now_ns: self.meter.now(), reason: reason_of(end) };
         let serve = || {
             let end = self.serve(queue);
-            (end, ended(end))
+            (end, SliceEnded { now_ns: self.meter.now(), reason: reason_of(end) })
         };
-        self.shared.run_within(|run| probe.slice(Slice { queue: view, now_ns, run }), serve)
+        self.caller().run_within(|run| probe.slice(Slice { queue: view, now_ns, run }), serve)
     }
 
     /// Drops the future of an aborted task inside a call of the probe.
@@ -100,8 +107,14 @@ impl Core {
         queue: &RunQueue,
         aborted: Aborted,
     ) -> Option<Removed> {
-        let task = ProbedTask::new(queue, aborted.group, &aborted.live);
-        self.within_poll(probe, PollKind::Drop, Some(&task), || queue.cancel_aborted(aborted, Cause::Aborted))
+        let probed = ProbedTask::new(queue, aborted.group, &aborted.live);
+        let (task, now_ns) = (probed.view(), self.meter.now());
+        // What the probe asks before the drop is asked of this task.
+        let _entered = task.id().enter();
+        let wrap = |run: &mut dyn FnMut()| {
+            probe.poll(Poll { kind: PollKind::Drop, task: Some(task), now_ns, run });
+        };
+        self.caller().run_within(wrap, || (queue.cancel_aborted(aborted, Cause::Aborted), ()))
     }
 
     /// Polls the future given to `run_until` inside a call of the probe.
@@ -111,20 +124,9 @@ impl Core {
         probe: &dyn Probe,
         poll: impl FnOnce() -> task::Poll<T>,
     ) -> task::Poll<T> {
-        self.within_poll(probe, PollKind::Main, None, poll)
-    }
-
-    fn within_poll<T>(
-        &self,
-        probe: &dyn Probe,
-        kind: PollKind,
-        task: Option<&ProbedTask<'_>>,
-        run: impl FnOnce() -> T,
-    ) -> T {
-        let (task, now_ns) = (task.map(ProbedTask::view), self.meter.now());
-        // What the probe asks before the poll is asked of this task.
-        let _entered = task.as_ref().map(|task| task.id().enter());
-        self.shared.run_within(|run| probe.poll(Poll { kind, task, now_ns, run }), || (run(), ()))
+        let now_ns = self.meter.now();
+        let wrap = |run: &mut dyn FnMut()| probe.poll(Poll { kind: PollKind::Main, task: None, now_ns, run });
+        self.caller().run_panicking(wrap, poll)
     }
 }
 
@@ -135,8 +137,14 @@ pub(super) trait Listener {
 
     fn begin<'a>(&self, queue: &'a RunQueue, group: GroupIndex, task: &LiveTask) -> Self::Poll<'a>;
 
-    /// Polls the task.
-    fn poll(&self, poll: &Self::Poll<'_>, core: &Core, queue: &RunQueue, task: (Runnable, TaskId)) -> Ran;
+    /// Polls the task, which `take_out` takes out of its record if it has finished.
+    fn poll(
+        &self,
+        poll: &Self::Poll<'_>,
+        core: &Core,
+        task: Runnable,
+        take_out: impl FnOnce() -> Option<LiveTask>,
+    ) -> Ran;
 
     /// The poll is over, and what came of it is known.
     fn end(&self, poll: Self::Poll<'_>, core: &Core, ran: &Ran, timed: Timed);
@@ -152,33 +160,74 @@ impl Listener for Nobody {
     fn begin(&self, _queue: &RunQueue, _group: GroupIndex, _task: &LiveTask) {}
 
     #[inline(always)]
-    fn poll(&self, _poll: &(), _core: &Core, queue: &RunQueue, (task, id): (Runnable, TaskId)) -> Ran {
-        task.run(|| queue.take_finished(id))
+    fn poll(
+        &self,
+        _poll: &(),
+        _core: &Core,
+        task: Runnable,
+        take_out: impl FnOnce() -> Option<LiveTask>,
+    ) -> Ran {
+        task.run(take_out)
     }
 
     #[inline(always)]
     fn end(&self, _poll: (), _core: &Core, _ran: &Ran, _timed: Timed) {}
 }
 
-impl Listener for Arc<dyn Probe> {
+/// A probe listens.
+pub(super) struct Probed<'p> {
+    pub(super) probe: &'p dyn Probe,
+    caller: ProbeCaller<'p>,
+}
+
+impl<'p> Probed<'p> {
+    pub(super) fn new(probe: &'p dyn Probe, core: &'p Core) -> Self {
+        Self { probe, caller: core.caller() }
+    }
+}
+
+impl Listener for Probed<'_> {
     type Poll<'a> = ProbedTask<'a>;
 
+    #[inline]
     fn begin<'a>(&self, queue: &'a RunQueue, group: GroupIndex, task: &LiveTask) -> ProbedTask<'a> {
         ProbedTask::new(queue, group, task)
     }
 
+    #[inline]
     fn poll(
         &self,
         poll: &ProbedTask<'_>,
         core: &Core,
-        _queue: &RunQueue,
-        (task, id): (Runnable, TaskId),
+        task: Runnable,
+        take_out: impl FnOnce() -> Option<LiveTask>,
     ) -> Ran {
-        poll.poll(&**self, core, task, id)
+        let (view, now_ns) = (poll.view(), core.meter.now());
+        // What the probe asks before the poll is asked of this task.
+        Id::make_current(Some(view.id()));
+        let wrap = |run: &mut dyn FnMut()| {
+            self.probe.poll(Poll { kind: PollKind::Task, task: Some(view), now_ns, run });
+        };
+        let within = |polling: Polling<'_>| self.caller.run_within(wrap, || (polling.call(), ()));
+        task.run_within(within, take_out)
     }
 
+    #[inline]
     fn end(&self, poll: ProbedTask<'_>, core: &Core, ran: &Ran, timed: Timed) {
-        poll.tell_polled(&**self, core, ran, timed);
+        let outcome = match ran {
+            Ran::Pending(_) => PollOutcome::Pending,
+            Ran::Yielded(_) => PollOutcome::Yielded,
+            Ran::Finished(_) => PollOutcome::Finished,
+        };
+        let polled = Polled {
+            task: poll.view(),
+            outcome,
+            now_ns: core.meter.now(),
+            is_read: timed.is_read,
+            took_ns: timed.elapsed_ns,
+            stands_for: timed.stands_for,
+        };
+        self.caller.call(|| self.probe.polled(&polled));
     }
 }
 
@@ -196,32 +245,6 @@ impl<'a> ProbedTask<'a> {
 
     fn view(&self) -> TaskView<'_> {
         TaskView::of(&self.task, &self.place)
-    }
-
-    /// Polls it inside a call of the probe.
-    #[cold]
-    pub(super) fn poll(&self, probe: &dyn Probe, core: &Core, runnable: Runnable, id: TaskId) -> Ran {
-        let poll = |poll: Polling<'_>| core.within_poll(probe, PollKind::Task, Some(self), || poll.call());
-        runnable.run_within(poll, || self.place.queue.take_finished(id))
-    }
-
-    /// Tells what came of it.
-    #[cold]
-    pub(super) fn tell_polled(&self, probe: &dyn Probe, core: &Core, ran: &Ran, timed: Timed) {
-        let outcome = match ran {
-            Ran::Pending(_) => PollOutcome::Pending,
-            Ran::Yielded(_) => PollOutcome::Yielded,
-            Ran::Finished(_) => PollOutcome::Finished,
-        };
-        let polled = Polled {
-            task: self.view(),
-            outcome,
-            now_ns: core.meter.now(),
-            is_read: timed.is_read,
-            took_ns: timed.elapsed_ns,
-            stands_for: timed.stands_for,
-        };
-        core.shared.call(|| probe.polled(&polled));
     }
 }
 

@@ -7,7 +7,7 @@
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
-use super::probed::{Listener, Nobody, ProbedTask};
+use super::probed::{Listener, Nobody, Probed, ProbedTask};
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::queue::{
@@ -53,7 +53,7 @@ pub(crate) fn run<S: Scheduler>(
 ) -> Result<SliceEnd, Halt> {
     match core.shared.probe() {
         None => run_for(&Nobody, seat, (queue, core, calls)),
-        Some(probe) => run_for(&probe, seat, (queue, core, calls)),
+        Some(probe) => run_for(&Probed::new(&*probe, core), seat, (queue, core, calls)),
     }
 }
 
@@ -76,7 +76,7 @@ fn run_for<L: Listener, S: Scheduler>(
         // The scheduler is told of it after the poll: the task is taken up now, so a scheduler that panics would lose it.
         let passed_ns = if S::NEEDS_SERVICE && is_timed { timing.time_next() } else { 0 };
         let poll = listener.begin(queue, group, &runnable);
-        let mut ran = listener.poll(&poll, core, queue, (runnable, id));
+        let mut ran = listener.poll(&poll, core, runnable, || queue.take_finished(id));
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core, id);
         }
@@ -186,10 +186,12 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
     if !by_others {
         return Ran::Yielded(runnable);
     }
+    let take_out = || queue.take_finished(id);
     let ran = match core.shared.probe() {
-        None => runnable.run(|| queue.take_finished(id)),
+        None => runnable.run(take_out),
         Some(probe) => {
-            ProbedTask::new(queue, core.current_group(), &runnable).poll(&*probe, core, runnable, id)
+            let task = ProbedTask::new(queue, core.current_group(), &runnable);
+            Probed::new(&*probe, core).poll(&task, core, runnable, take_out)
         }
     };
     match ran {

@@ -2,6 +2,7 @@
 //!
 //! Without the feature `observe` none can be set, and what asks for one is compiled to nothing.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -116,26 +117,64 @@ impl Shared {
     #[cold]
     #[inline(never)]
     fn tell_probe(&self, event: impl FnOnce(&dyn Probe)) {
-        if let Some(probe) = self.get_probe() {
-            self.call(|| event(&*probe));
-            // It may have been replaced meanwhile, by itself.
-            drop_quietly(probe);
+        let Some(probe) = self.get_probe() else { return };
+        match self.local() {
+            Some(local) => local.probe.call(&self.listening, || event(&*probe)),
+            None => self.listening.call(|| event(&*probe)),
+        }
+        // It may have been replaced meanwhile, by itself.
+        drop_quietly(probe);
+    }
+
+    /// What the owner thread calls a probe by.
+    pub(crate) fn caller(&self) -> Option<ProbeCaller<'_>> {
+        self.local().map(|local| ProbeCaller { local: &local.probe, listening: &self.listening })
+    }
+}
+
+impl Listening {
+    /// Calls a probe. Whether that panicked, which is counted.
+    #[inline]
+    fn call(&self, event: impl FnOnce()) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(event)) {
+            self.panicked(payload);
         }
     }
 
-    /// Calls a probe.
+    #[cold]
+    fn panicked(&self, payload: Box<dyn Any + Send>) {
+        self.panics.fetch_add(1, Ordering::Relaxed);
+        drop_quietly(payload);
+    }
+}
+
+impl LocalProbe {
+    #[inline]
+    fn call(&self, listening: &Listening, event: impl FnOnce()) {
+        let outer = self.is_called.replace(true);
+        listening.call(event);
+        self.is_called.set(outer);
+    }
+}
+
+/// Calls a probe on the owner thread.
+#[derive(Clone, Copy)]
+pub(crate) struct ProbeCaller<'a> {
+    local: &'a LocalProbe,
+    listening: &'a Listening,
+}
+
+impl ProbeCaller<'_> {
+    #[inline]
     pub(crate) fn call(&self, event: impl FnOnce()) {
-        let outer = self.set_in_probe(true);
-        let told = catch_unwind(AssertUnwindSafe(event));
-        self.set_in_probe(outer);
-        if let Err(payload) = told {
-            self.count_panic();
-            drop_quietly(payload);
-        }
+        self.local.call(self.listening, event);
     }
 
     /// Runs something inside a call of a probe, which `wrap` is to make, with a function that does so and gives the second result. If
     /// it is not called, runs it afterwards. The first result.
+    ///
+    /// What is run must not panic.
+    #[inline]
     pub(crate) fn run_within<T, R>(
         &self,
         wrap: impl FnOnce(&mut dyn FnMut() -> R),
@@ -144,52 +183,35 @@ impl Shared {
         let (mut run, mut output) = (Some(run), None);
         let mut call = || {
             let Some(run) = run.take() else { unreachable!("what is run is given up by that") };
-            let outer = self.set_in_probe(false);
-            let ran = catch_unwind(AssertUnwindSafe(run));
-            self.set_in_probe(outer);
-            match ran {
-                Ok((value, shown)) => {
-                    output = Some(Ok(value));
-                    shown
-                }
-                Err(payload) => {
-                    output = Some(Err(payload));
-                    // Ends the probe's call, too: the caller is given the panic below.
-                    resume_unwind(Box::new(()))
-                }
-            }
+            let outer = self.local.is_called.replace(false);
+            let (value, shown) = run();
+            self.local.is_called.set(outer);
+            output = Some(value);
+            shown
         };
-        let outer = self.set_in_probe(true);
-        let told = catch_unwind(AssertUnwindSafe(|| wrap(&mut call)));
-        self.set_in_probe(outer);
+        self.call(|| wrap(&mut call));
         match (output, run) {
-            (Some(Err(payload)), _) => resume_unwind(payload),
-            (Some(Ok(value)), _) => {
-                self.count_if_panicked(told);
-                value
-            }
-            (None, Some(run)) => {
-                self.count_if_panicked(told);
-                run().0
-            }
+            (Some(value), _) => value,
+            (None, Some(run)) => run().0,
             (None, None) => unreachable!("it was run"),
         }
     }
 
-    fn count_if_panicked(&self, told: std::thread::Result<()>) {
-        if let Err(payload) = told {
-            self.count_panic();
-            drop_quietly(payload);
+    /// The same of what may panic.
+    pub(crate) fn run_panicking<T>(&self, wrap: impl FnOnce(&mut dyn FnMut()), run: impl FnOnce() -> T) -> T {
+        let mut panicked = None;
+        let run = || match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(value) => (Some(value), ()),
+            Err(payload) => {
+                panicked = Some(payload);
+                (None, ())
+            }
+        };
+        match (self.run_within(wrap, run), panicked) {
+            (Some(value), _) => value,
+            (None, Some(payload)) => resume_unwind(payload),
+            (None, None) => unreachable!("it has a value or has panicked"),
         }
-    }
-
-    fn count_panic(&self) {
-        self.listening.panics.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Notes whether the probe is the caller from now on. Whether it was.
-    fn set_in_probe(&self, is_called: bool) -> bool {
-        self.local().is_some_and(|local| local.probe.is_called.replace(is_called))
     }
 }
 

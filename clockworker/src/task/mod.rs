@@ -97,6 +97,7 @@ pub(crate) use header::RecordKey;
 pub(crate) use host_waker::HostWaker;
 pub(crate) use inbox::Batch;
 pub(crate) use label::Label;
+pub(crate) use listening::ProbeCaller;
 pub(crate) use live::{Finish, Incoming, LiveTask};
 pub(crate) use owner::OwnerCell;
 #[cfg(all(test, clockworker_loom))]

@@ -253,7 +253,7 @@ impl<'a> Poll<'a> {
         self.now_ns
     }
 
-    /// Does it. A panic of the future given to `run_until` unwinds out of this.
+    /// Does it.
     pub fn run(self) {
         (self.run)();
     }
