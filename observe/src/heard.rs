@@ -22,7 +22,7 @@ use crate::{LongPoll, Observation, Observed};
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
 /// Where short polls are not timed by the executor, one in so many is, in the mean.
-const SAMPLED: u64 = 256;
+pub(crate) const SAMPLED: u32 = 256;
 
 /// No reading.
 const NONE: u64 = u64::MAX;
@@ -30,16 +30,8 @@ const NONE: u64 = u64::MAX;
 /// See the [module docs](self).
 pub(crate) struct Heard {
     clock: ExecutorClock,
-    /// The executor's last clock reading, as far as it was told.
-    last: AtomicU64,
     in_turn: AtomicBool,
     turn_began: AtomicU64,
-    /// Short polls until one is timed.
-    until_sample: AtomicU64,
-    /// The state of the lots.
-    lots: AtomicU64,
-    /// Whether the queue of the slice has short polls timed by the executor, by lot.
-    is_timed_by_lot: AtomicBool,
     /// When the task of the poll under way had become ready.
     ready_at: AtomicU64,
     /// When that poll began, if it is a sample; or else [`NONE`].
@@ -50,15 +42,10 @@ pub(crate) struct Heard {
 
 impl Heard {
     pub(crate) fn new(clock: ExecutorClock) -> Self {
-        let last = AtomicU64::new(clock.now_ns());
         Self {
             clock,
-            last,
             in_turn: AtomicBool::new(false),
             turn_began: AtomicU64::new(0),
-            until_sample: AtomicU64::new(1),
-            lots: AtomicU64::new(0x9E37_79B9_7F4A_7C15),
-            is_timed_by_lot: AtomicBool::new(false),
             ready_at: AtomicU64::new(UNKNOWN),
             sampled_from: AtomicU64::new(NONE),
             counts: Mutex::default(),
@@ -73,7 +60,6 @@ impl Heard {
 
     /// Begins to count anew what is asked for, and forgets what is not.
     pub(crate) fn ask(&self, asked: &Observation) {
-        self.draw();
         if !asked.has_latency_of_groups() {
             self.counts().forget_groups();
         }
@@ -84,24 +70,14 @@ impl Heard {
         self.counts().observed(asked, self.hook_calls.panics())
     }
 
-    /// The executor's last clock reading, as far as it was told.
-    pub(crate) fn last(&self) -> u64 {
-        self.last.load(Ordering::Relaxed)
-    }
-
-    /// Notes the executor's last clock reading.
-    pub(crate) fn note(&self, now_ns: u64) {
-        self.last.store(now_ns, Ordering::Relaxed);
-    }
-
     /// The time of what the executor's thread wakes or spawns now: of the last reading, which while it runs is some 2 µs ago at most, or
     /// one poll; or else of one that is made for that.
-    fn stamp(&self, asked: &Observation) -> u64 {
+    fn stamp(&self, asked: &Observation, last_ns: u64) -> u64 {
         match () {
             () if !asked.has_stamps() => UNKNOWN,
-            () if self.in_turn.load(Ordering::Relaxed) && !asked.times_every_poll() => self.last(),
+            () if self.in_turn.load(Ordering::Relaxed) && !asked.times_every_poll() => last_ns,
             // As the executor's readings: none goes back.
-            () => self.clock.now_ns().max(self.last()),
+            () => self.clock.now_ns().max(last_ns),
         }
     }
 
@@ -121,16 +97,15 @@ impl Heard {
         let stamped = task.word().load(Ordering::Relaxed);
         let at = match is_from_elsewhere {
             // At the last reading at the latest, as the executor counts from there what it does next.
-            true if stamped != UNKNOWN => stamped.min(self.last()),
+            true if stamped != UNKNOWN => stamped.min(task.now_ns()),
             true => UNKNOWN,
-            false => self.stamp(asked),
+            false => self.stamp(asked, task.now_ns()),
         };
         task.word().store(at, Ordering::Relaxed);
-        if at == UNKNOWN { self.last() } else { at }
+        if at == UNKNOWN { task.now_ns() } else { at }
     }
 
     pub(crate) fn turn_began(&self, asked: &Observation, turn: TurnBegan) {
-        self.note(turn.now_ns);
         self.in_turn.store(true, Ordering::Relaxed);
         self.turn_began.store(turn.now_ns, Ordering::Relaxed);
         if turn.was_visit && asked.has_latency() {
@@ -139,17 +114,11 @@ impl Heard {
     }
 
     pub(crate) fn turn_ended(&self, asked: &Observation, turn: TurnEnded) {
-        self.note(turn.now_ns);
         self.in_turn.store(false, Ordering::Relaxed);
         if asked.has_latency() {
             let took = turn.now_ns - self.turn_began.load(Ordering::Relaxed);
             self.counts().turns.turn.record(Duration::from_nanos(took));
         }
-    }
-
-    pub(crate) fn slice_began(&self, queue: &QueueView, now_ns: u64) {
-        self.note(now_ns);
-        self.is_timed_by_lot.store(queue.is_timed_by_lot, Ordering::Relaxed);
     }
 
     pub(crate) fn slice_ended(
@@ -158,7 +127,6 @@ impl Heard {
         (queue, began_ns): (&QueueView, u64),
         ended: SliceEnded,
     ) {
-        self.note(ended.now_ns);
         if asked.has_latency() {
             let took = Duration::from_nanos(ended.now_ns - began_ns);
             self.counts().queue(queue.index, queue.number).latency().slice.record(took);
@@ -182,39 +150,22 @@ impl Heard {
     /// A poll of a task begins.
     #[inline]
     pub(crate) fn poll_begins(&self, poll: &Poll<'_>, task: &TaskView<'_>) {
-        self.note(poll.now_ns());
         self.ready_at.store(task.word().load(Ordering::Relaxed), Ordering::Relaxed);
-        let left = self.until_sample.load(Ordering::Relaxed) - 1;
-        self.until_sample.store(left, Ordering::Relaxed);
-        if left == 0 {
-            self.draw();
-            if !self.is_timed_by_lot.load(Ordering::Relaxed) {
-                self.sampled_from.store(self.clock.now_ns(), Ordering::Relaxed);
-            }
+        if poll.is_sample() {
+            self.sampled_from.store(self.clock.now_ns(), Ordering::Relaxed);
         }
-    }
-
-    /// Draws how many short polls come until one is timed: 1 to 511, each with the same chance.
-    fn draw(&self) {
-        let mut state = self.lots.load(Ordering::Relaxed);
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        self.lots.store(state, Ordering::Relaxed);
-        self.until_sample.store(1 + (((state >> 32) * (2 * SAMPLED - 1)) >> 32), Ordering::Relaxed);
     }
 
     /// A poll of a task is over. How long the task had waited for it, if that is known and was counted.
     #[inline]
     pub(crate) fn polled(&self, asked: &Observation, polled: &Polled<'_>) -> Option<Duration> {
-        self.note(polled.now_ns);
         let sampled_from = self.sampled_from.load(Ordering::Relaxed);
         if !asked.has_latency() || polled.stands_for == 0 && sampled_from == NONE {
             return None;
         }
         self.sampled_from.store(NONE, Ordering::Relaxed);
         let (from, took, times) = match polled.stands_for {
-            0 => (sampled_from, self.clock.now_ns().saturating_sub(sampled_from), SAMPLED),
+            0 => (sampled_from, self.clock.now_ns().saturating_sub(sampled_from), u64::from(SAMPLED)),
             stands_for => (polled.now_ns - polled.took_ns, polled.took_ns, u64::from(stands_for)),
         };
         self.count(asked, polled, (from, took, times))

@@ -11,7 +11,7 @@ use clockworker::probe::{
 };
 
 use crate::frames::{poll_framed, run_framed};
-use crate::heard::Heard;
+use crate::heard::{Heard, SAMPLED};
 use crate::ring::Ring;
 use crate::ring_reading::number_of;
 #[cfg(feature = "stalls")]
@@ -63,6 +63,16 @@ impl Hub {
         executor.set_probe(Some(Arc::new(self)));
     }
 
+    /// Whether anybody wants to be told of each poll.
+    fn wants_all_polls(&self) -> bool {
+        #[cfg(feature = "stalls")]
+        if self.shown.is_some() {
+            return true;
+        }
+        let is_noted = self.timeline.is_some() || self.hooks.is_some();
+        is_noted || self.asked.has_frames_of_groups() || self.asked.has_spans()
+    }
+
     fn tell_hooks(&self, task: &TaskView<'_>, hook: impl FnOnce(&dyn TaskHooks, &crate::TaskMeta)) {
         if let Some(hooks) = &self.hooks {
             self.heard.hook_calls.call(&**hooks, task, hook);
@@ -97,6 +107,12 @@ impl Hub {
 impl Probe for Hub {
     fn interest(&self) -> Interest {
         let mut interest = Interest::default();
+        if self.asked.has_latency() {
+            interest = interest.samples(SAMPLED);
+        }
+        if !self.wants_all_polls() {
+            interest = interest.only_timed();
+        }
         if self.asked.times_every_poll() {
             interest = interest.every_poll();
         }
@@ -122,7 +138,6 @@ impl Probe for Hub {
 
     fn slice(&self, slice: Slice<'_>) {
         let (queue, began_ns) = (slice.queue().clone(), slice.now_ns());
-        self.heard.slice_began(&queue, began_ns);
         if let Some(ring) = &self.timeline {
             ring.slice_began(began_ns, queue.index, queue.ready);
         }
@@ -164,7 +179,6 @@ impl Probe for Hub {
         match poll.task() {
             Some(task) if poll.kind() == PollKind::Task => self.poll_task(poll, &task),
             task => {
-                self.heard.note(poll.now_ns());
                 poll.run();
                 if task.is_some() {
                     self.has_dropped.store(true, Ordering::Relaxed);

@@ -32,13 +32,20 @@ impl Core {
     /// Tells of the beginning of a turn. The host had the thread for `host_ns` before.
     #[inline]
     pub(super) fn tell_turn(&self, now_ns: u64, host_ns: u64, was_visit: bool) {
-        self.shared.tell(|probe| probe.turn_began(TurnBegan { now_ns, host_ns, was_visit }));
+        if self.shared.is_probed() {
+            self.caller().note(now_ns);
+            self.shared.tell(|probe| probe.turn_began(TurnBegan { now_ns, host_ns, was_visit }));
+        }
     }
 
     /// Tells of its end, which leaves work for the next unless it is idle.
     #[inline]
     pub(super) fn tell_turn_end(&self, is_idle: bool) {
-        self.shared.tell(|probe| probe.turn_ended(TurnEnded { now_ns: self.meter.now(), is_idle }));
+        if self.shared.is_probed() {
+            let now_ns = self.meter.now();
+            self.caller().note(now_ns);
+            self.shared.tell(|probe| probe.turn_ended(TurnEnded { now_ns, is_idle }));
+        }
     }
 
     /// Tells of a task that its scheduler has just been given.
@@ -70,7 +77,8 @@ impl Core {
         // The borrow is over when the probe is called.
         let handle = queue.records.borrow().live(id).map(LiveTask::abort_handle);
         if let Some(handle) = handle {
-            self.shared.tell(|probe| event(probe, &TaskView::of(&handle, &place)));
+            let now_ns = self.meter.now();
+            self.shared.tell(|probe| event(probe, &TaskView::of(&handle, &place, now_ns)));
         }
     }
 
@@ -85,13 +93,10 @@ impl Core {
     /// Runs a slice of the queue inside a call of the probe.
     #[cold]
     pub(super) fn serve_probed(&self, probe: &dyn Probe, queue: &RunQueue) -> SliceEnd {
-        let view = QueueView {
-            index: queue.key.index,
-            number: queue.key.generation,
-            ready: queue.ready.get(),
-            is_timed_by_lot: queue.needs_service(),
-        };
+        let view =
+            QueueView { index: queue.key.index, number: queue.key.generation, ready: queue.ready.get() };
         let now_ns = self.meter.now();
+        self.caller().note(now_ns);
         let serve = || {
             let end = self.serve(queue);
             (end, SliceEnded { now_ns: self.meter.now(), reason: reason_of(end) })
@@ -108,11 +113,13 @@ impl Core {
         aborted: Aborted,
     ) -> Option<Removed> {
         let probed = ProbedTask::new(queue, aborted.group, &aborted.live);
-        let (task, now_ns) = (probed.view(), self.meter.now());
+        let now_ns = self.meter.now();
+        let task = probed.view(now_ns);
+        self.caller().note(now_ns);
         // What the probe asks before the drop is asked of this task.
         let _entered = task.id().enter();
         let wrap = |run: &mut dyn FnMut()| {
-            probe.poll(Poll { kind: PollKind::Drop, task: Some(task), now_ns, run });
+            probe.poll(Poll { kind: PollKind::Drop, task: Some(task), now_ns, is_sample: false, run });
         };
         self.caller().run_within(wrap, || (queue.cancel_aborted(aborted, Cause::Aborted), ()))
     }
@@ -125,7 +132,10 @@ impl Core {
         poll: impl FnOnce() -> task::Poll<T>,
     ) -> task::Poll<T> {
         let now_ns = self.meter.now();
-        let wrap = |run: &mut dyn FnMut()| probe.poll(Poll { kind: PollKind::Main, task: None, now_ns, run });
+        self.caller().note(now_ns);
+        let wrap = |run: &mut dyn FnMut()| {
+            probe.poll(Poll { kind: PollKind::Main, task: None, now_ns, is_sample: false, run });
+        };
         self.caller().run_panicking(wrap, poll)
     }
 }
@@ -135,7 +145,14 @@ pub(super) trait Listener {
     /// The poll under way.
     type Poll<'a>;
 
-    fn begin<'a>(&self, queue: &'a RunQueue, group: GroupIndex, task: &LiveTask) -> Self::Poll<'a>;
+    /// A poll of that task is next. `is_timed` says whether it is timed by itself; it is no sample unless it `may_be_drawn`.
+    fn begin<'a>(
+        &self,
+        place: (&'a RunQueue, GroupIndex),
+        task: &LiveTask,
+        is_timed: impl FnOnce() -> bool,
+        may_be_drawn: bool,
+    ) -> Self::Poll<'a>;
 
     /// Polls the task, which `take_out` takes out of its record if it has finished.
     fn poll(
@@ -157,7 +174,14 @@ impl Listener for Nobody {
     type Poll<'a> = ();
 
     #[inline(always)]
-    fn begin(&self, _queue: &RunQueue, _group: GroupIndex, _task: &LiveTask) {}
+    fn begin(
+        &self,
+        _place: (&RunQueue, GroupIndex),
+        _task: &LiveTask,
+        _is_timed: impl FnOnce() -> bool,
+        _may_be_drawn: bool,
+    ) {
+    }
 
     #[inline(always)]
     fn poll(
@@ -176,53 +200,96 @@ impl Listener for Nobody {
 
 /// A probe listens.
 pub(super) struct Probed<'p> {
-    pub(super) probe: &'p dyn Probe,
+    probe: &'p dyn Probe,
     caller: ProbeCaller<'p>,
+    only_timed: bool,
 }
 
 impl<'p> Probed<'p> {
     pub(super) fn new(probe: &'p dyn Probe, core: &'p Core) -> Self {
-        Self { probe, caller: core.caller() }
+        let caller = core.caller();
+        Self { probe, caller, only_timed: caller.tells_only_timed() }
     }
 }
 
 impl Listener for Probed<'_> {
-    type Poll<'a> = ProbedTask<'a>;
+    /// None of a poll that the probe is not told of.
+    type Poll<'a> = Option<ProbedTask<'a>>;
 
-    #[inline]
-    fn begin<'a>(&self, queue: &'a RunQueue, group: GroupIndex, task: &LiveTask) -> ProbedTask<'a> {
-        ProbedTask::new(queue, group, task)
+    #[inline(always)]
+    fn begin<'a>(
+        &self,
+        (queue, group): (&'a RunQueue, GroupIndex),
+        task: &LiveTask,
+        is_timed: impl FnOnce() -> bool,
+        may_be_drawn: bool,
+    ) -> Option<ProbedTask<'a>> {
+        let (is_drawn, is_timed) = (self.caller.draws_next(), is_timed());
+        let is_sample = is_drawn && may_be_drawn && !is_timed;
+        let is_told = !self.only_timed || is_timed || is_sample;
+        is_told.then(|| ProbedTask { is_sample, ..ProbedTask::new(queue, group, task) })
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(
+        &self,
+        poll: &Option<ProbedTask<'_>>,
+        core: &Core,
+        task: Runnable,
+        take_out: impl FnOnce() -> Option<LiveTask>,
+    ) -> Ran {
+        match poll {
+            Some(poll) => self.poll_told(poll, core, task, take_out),
+            None => task.run(take_out),
+        }
+    }
+
+    #[inline(always)]
+    fn end(&self, poll: Option<ProbedTask<'_>>, core: &Core, ran: &Ran, timed: Timed) {
+        if timed.is_read {
+            self.caller.note(core.meter.now());
+        }
+        match (poll, ran) {
+            (Some(poll), ran) => self.tell_polled(&poll, core, ran, timed),
+            (None, Ran::Yielded(task)) => task.set_word(core.meter.now()),
+            (None, _) => {}
+        }
+    }
+}
+
+impl Probed<'_> {
+    #[inline(never)]
+    pub(super) fn poll_told(
         &self,
         poll: &ProbedTask<'_>,
         core: &Core,
         task: Runnable,
         take_out: impl FnOnce() -> Option<LiveTask>,
     ) -> Ran {
-        let (view, now_ns) = (poll.view(), core.meter.now());
+        let (now_ns, is_sample) = (core.meter.now(), poll.is_sample);
+        let view = poll.view(now_ns);
+        self.caller.note(now_ns);
         // What the probe asks before the poll is asked of this task.
         Id::make_current(Some(view.id()));
         let wrap = |run: &mut dyn FnMut()| {
-            self.probe.poll(Poll { kind: PollKind::Task, task: Some(view), now_ns, run });
+            self.probe.poll(Poll { kind: PollKind::Task, task: Some(view), now_ns, is_sample, run });
         };
         let within = |polling: Polling<'_>| self.caller.run_within(wrap, || (polling.call(), ()));
         task.run_within(within, take_out)
     }
 
-    #[inline]
-    fn end(&self, poll: ProbedTask<'_>, core: &Core, ran: &Ran, timed: Timed) {
+    #[inline(never)]
+    fn tell_polled(&self, poll: &ProbedTask<'_>, core: &Core, ran: &Ran, timed: Timed) {
         let outcome = match ran {
             Ran::Pending(_) => PollOutcome::Pending,
             Ran::Yielded(_) => PollOutcome::Yielded,
             Ran::Finished(_) => PollOutcome::Finished,
         };
+        let now_ns = core.meter.now();
         let polled = Polled {
-            task: poll.view(),
+            task: poll.view(now_ns),
             outcome,
-            now_ns: core.meter.now(),
+            now_ns,
             is_read: timed.is_read,
             took_ns: timed.elapsed_ns,
             stands_for: timed.stands_for,
@@ -236,15 +303,17 @@ pub(super) struct ProbedTask<'a> {
     /// Keeps it, also if it ends by that poll.
     task: AbortHandle,
     place: Place<'a>,
+    /// Whether the poll is a sample.
+    is_sample: bool,
 }
 
 impl<'a> ProbedTask<'a> {
     pub(super) fn new(queue: &'a RunQueue, group: GroupIndex, live: &LiveTask) -> Self {
-        Self { task: live.abort_handle(), place: Place { queue, group } }
+        Self { task: live.abort_handle(), place: Place { queue, group }, is_sample: false }
     }
 
-    fn view(&self) -> TaskView<'_> {
-        TaskView::of(&self.task, &self.place)
+    fn view(&self, now_ns: u64) -> TaskView<'_> {
+        TaskView::of(&self.task, &self.place, now_ns)
     }
 }
 

@@ -75,7 +75,8 @@ fn run_for<L: Listener, S: Scheduler>(
         core.enter_task(queue, group, id.slot());
         // The scheduler is told of it after the poll: the task is taken up now, so a scheduler that panics would lose it.
         let passed_ns = if S::NEEDS_SERVICE && is_timed { timing.time_next() } else { 0 };
-        let poll = listener.begin(queue, group, &runnable);
+        let is_timed = || timing.times_next(S::NEEDS_SERVICE);
+        let poll = listener.begin((queue, group), &runnable, is_timed, !S::NEEDS_SERVICE);
         let mut ran = listener.poll(&poll, core, runnable, || queue.take_finished(id));
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core, id);
@@ -191,7 +192,7 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
         None => runnable.run(take_out),
         Some(probe) => {
             let task = ProbedTask::new(queue, core.current_group(), &runnable);
-            Probed::new(&*probe, core).poll(&task, core, runnable, take_out)
+            Probed::new(&*probe, core).poll_told(&task, core, runnable, take_out)
         }
     };
     match ran {

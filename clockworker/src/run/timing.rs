@@ -363,6 +363,12 @@ impl<'a> Timing<'a> {
         self.read()
     }
 
+    /// Whether the next poll is timed by itself.
+    #[inline(always)]
+    pub(super) fn times_next(&self, needed: bool) -> bool {
+        if needed { self.polls() + 1 == self.timed_at } else { self.stride == 1 }
+    }
+
     /// Why the slice is over, if it is.
     #[inline(always)]
     pub(super) fn end(&mut self, needed: bool) -> Option<SliceEnd> {

@@ -332,7 +332,7 @@ unsafe fn wake_elsewhere(header: NonNull<Header>) {
 fn push_woken(header: NonNull<Header>, task: &Header, local: &Local) {
     task.owned.phase.set(Phase::Woken);
     local.woken.push(Link(header), task.owned.record.get().queue);
-    task.shared.tell(|probe| probe.woken(&TaskView::new(task, None), WokenBy::Local));
+    task.shared.tell(|probe| probe.woken(&TaskView::new(task), WokenBy::Local));
     task.shared.inbox.wake_parked_host();
 }
 

@@ -117,6 +117,14 @@ impl Marks {
         u64::MAX
     }
 
+    #[inline]
+    pub(super) fn store(&self, word: u64) {
+        #[cfg(feature = "observe")]
+        self.word.store(word, std::sync::atomic::Ordering::Relaxed);
+        #[cfg(not(feature = "observe"))]
+        let _ = word;
+    }
+
     /// Notes the tag of a task. Owner thread only.
     #[inline]
     pub(super) fn set_tag(&self, tag: u64) {

@@ -35,6 +35,55 @@ pub(super) struct LocalProbe {
     probe: RefCell<Option<Arc<dyn Probe>>>,
     /// Whether the probe is being called, and not what it wraps.
     is_called: Cell<bool>,
+    /// The executor's last clock reading, as far as it was noted for the probe.
+    now_ns: Cell<u64>,
+    samples: Samples,
+    /// Whether it is told of polls that are timed alone.
+    only_timed: Cell<bool>,
+}
+
+/// Which polls are samples: one in so many, in the mean, drawn by lot.
+#[derive(Default)]
+struct Samples {
+    /// 0 for none.
+    one_in: Cell<u32>,
+    /// Polls until one is.
+    left: Cell<u32>,
+    /// The state of the lots.
+    lots: Cell<u64>,
+}
+
+impl Samples {
+    fn set(&self, one_in: u32) {
+        self.one_in.set(one_in);
+        self.lots.set(0x9E37_79B9_7F4A_7C15);
+        self.draw();
+    }
+
+    /// Whether the next poll is a sample.
+    #[inline(always)]
+    fn next(&self) -> bool {
+        let left = self.left.get().wrapping_sub(1);
+        self.left.set(left);
+        left == 0 && self.drawn()
+    }
+
+    #[cold]
+    fn drawn(&self) -> bool {
+        self.draw();
+        self.one_in.get() > 0
+    }
+
+    /// Draws how many polls come until one is a sample: 1 to twice as many as the mean less one, each with the same chance.
+    fn draw(&self) {
+        let mut state = self.lots.get();
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        self.lots.set(state);
+        let most = (2 * u64::from(self.one_in.get())).saturating_sub(1);
+        self.left.set(1 + (((state >> 32) * most) >> 32) as u32);
+    }
 }
 
 impl Listening {
@@ -85,7 +134,9 @@ impl Shared {
     pub(crate) fn set_probe(&self, probe: Option<Arc<dyn Probe>>) {
         let Some(local) = self.local() else { return };
         let wants = probe.as_ref().map_or(0, |probe| {
-            let Interest { wakers, every_poll } = probe.interest();
+            let Interest { wakers, every_poll, one_in, only_timed } = probe.interest();
+            local.probe.samples.set(one_in);
+            local.probe.only_timed.set(only_timed);
             EVENTS | if wakers { WAKERS } else { 0 } | if every_poll { EVERY_POLL } else { 0 }
         });
         let elsewhere = std::mem::replace(&mut *super::shared::lock(&self.listening.probe), probe.clone());
@@ -99,6 +150,11 @@ impl Shared {
     /// How many calls of probes have panicked.
     pub(crate) fn probe_panics(&self) -> u64 {
         self.listening.panics.load(Ordering::Relaxed)
+    }
+
+    /// The executor's last clock reading, as far as it was noted. Owner thread only.
+    pub(super) fn noted(&self) -> u64 {
+        self.local().map_or(0, |local| local.probe.now_ns.get())
     }
 
     /// Whether the probe is the caller: what it spawns has no parent.
@@ -165,6 +221,23 @@ pub(crate) struct ProbeCaller<'a> {
 }
 
 impl ProbeCaller<'_> {
+    /// Notes the executor's last clock reading.
+    #[inline(always)]
+    pub(crate) fn note(&self, now_ns: u64) {
+        self.local.now_ns.set(now_ns);
+    }
+
+    /// Whether the next poll is a sample.
+    #[inline(always)]
+    pub(crate) fn draws_next(&self) -> bool {
+        self.local.samples.next()
+    }
+
+    /// Whether the probe is told of polls that are timed alone.
+    pub(crate) fn tells_only_timed(&self) -> bool {
+        self.local.only_timed.get()
+    }
+
     #[inline]
     pub(crate) fn call(&self, event: impl FnOnce()) {
         self.local.call(self.listening, event);

@@ -122,6 +122,12 @@ impl LiveTask {
         self.header().marks.load()
     }
 
+    /// Sets it, in the probe's stead.
+    #[inline]
+    pub(crate) fn set_word(&self, word: u64) {
+        self.header().marks.store(word);
+    }
+
     pub(crate) fn label(&self) -> &Label {
         &self.header().label
     }
@@ -185,7 +191,7 @@ impl LiveTask {
         if header.shared.is_probed() && header.owned.record.get().has_slot() {
             // Also of one that was cancelled: what the probe asks is asked of this task.
             let _entered = header.id.enter();
-            header.shared.tell(|probe| probe.ended(&TaskView::new(header, None), finish.into()));
+            header.shared.tell(|probe| probe.ended(&TaskView::new(header), finish.into()));
         }
         let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;
         if !listed && header.state.complete_unwatched(header.owned.tally.get()) {

@@ -121,6 +121,9 @@ pub trait Probe: Any + Send + Sync {
 pub struct Interest {
     pub(super) wakers: bool,
     pub(super) every_poll: bool,
+    /// 0 for none.
+    pub(super) one_in: u32,
+    pub(super) only_timed: bool,
 }
 
 impl Interest {
@@ -133,6 +136,20 @@ impl Interest {
     /// Has the executor read its clock after each poll, so that each is [timed](Polled::stands_for) by itself.
     pub const fn every_poll(mut self) -> Self {
         self.every_poll = true;
+        self
+    }
+
+    /// Has one in so many polls of tasks be a [sample](Poll::is_sample), in the mean, drawn by lot among those that the executor does not
+    /// time by itself. None for 0.
+    pub const fn samples(mut self, one_in: u32) -> Self {
+        self.one_in = one_in;
+        self
+    }
+
+    /// Tells [`Probe::poll`] and [`Probe::polled`] of those polls of tasks alone that the executor times by itself, and of samples: the others
+    /// pay next to nothing. Where one that is not told yields, the executor sets the task's [word](AnyTask::word) to its last clock reading.
+    pub const fn only_timed(mut self) -> Self {
+        self.only_timed = true;
         self
     }
 }
@@ -199,8 +216,6 @@ pub struct QueueView {
     pub number: u32,
     /// Its ready tasks.
     pub ready: usize,
-    /// Whether its scheduler asks for service, so that the executor times short polls by lot.
-    pub is_timed_by_lot: bool,
 }
 
 /// How a slice ended.
@@ -234,6 +249,7 @@ pub struct Poll<'a> {
     pub(crate) kind: PollKind,
     pub(crate) task: Option<TaskView<'a>>,
     pub(crate) now_ns: u64,
+    pub(crate) is_sample: bool,
     pub(crate) run: &'a mut dyn FnMut(),
 }
 
@@ -251,6 +267,11 @@ impl<'a> Poll<'a> {
     /// When the clock was read last.
     pub fn now_ns(&self) -> u64 {
         self.now_ns
+    }
+
+    /// Whether it was drawn as a [sample](Interest::samples): the probe may time it.
+    pub fn is_sample(&self) -> bool {
+        self.is_sample
     }
 
     /// Does it.
@@ -291,8 +312,8 @@ pub struct Polled<'a> {
     pub is_read: bool,
     /// How long the polls took since the clock was read before. 0 unless it [was read](Polled::is_read) after this one.
     pub took_ns: u64,
-    /// How many polls this one stands for, if it was timed by itself: one, or where short polls are
-    /// [timed by lot](QueueView::is_timed_by_lot), several. 0 if it was not.
+    /// How many polls this one stands for, if it was timed by itself: one, or where the queue's scheduler asks for service and short polls
+    /// are timed by lot, several. 0 if it was not.
     pub stands_for: u32,
 }
 
@@ -408,17 +429,23 @@ impl fmt::Debug for AnyTask<'_> {
 pub struct TaskView<'a> {
     task: AnyTask<'a>,
     place: Option<&'a dyn Place>,
+    now_ns: u64,
 }
 
 impl<'a> TaskView<'a> {
-    /// A task on its owner thread, and its place where that is at hand.
-    pub(super) fn new(task: &'a Header, place: Option<&'a dyn Place>) -> Self {
-        Self { task: AnyTask::new(task), place }
+    /// A task on its owner thread.
+    pub(super) fn new(task: &'a Header) -> Self {
+        Self { task: AnyTask::new(task), place: None, now_ns: task.shared.noted() }
     }
 
     /// The task of a handle, which is this thread's.
-    pub(crate) fn of(handle: &'a AbortHandle, place: &'a dyn Place) -> Self {
-        Self::new(handle.header(), Some(place))
+    pub(crate) fn of(handle: &'a AbortHandle, place: &'a dyn Place, now_ns: u64) -> Self {
+        Self { task: AnyTask::new(handle.header()), place: Some(place), now_ns }
+    }
+
+    /// When the executor has read its clock last, as it tells of the task.
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
     }
 
     /// Its queue, and its place there.
