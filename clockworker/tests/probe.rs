@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::future::{pending, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use clockworker::probe::{
     AnyTask, Interest, Poll, Polled, Probe, Slice, TaskEnd, TaskView, TurnBegan, TurnEnded, WakerOp, WokenBy,
 };
-use clockworker::schedulers::RunnableFifo;
+use clockworker::schedulers::{Las, RunnableFifo, Scheduler};
 use clockworker::{Executor, Id, current_tag, spawn_local, yield_now};
 use futures::channel::oneshot;
 
@@ -246,6 +247,71 @@ fn what_a_probe_does_not_run_runs_without_it() {
     aborted.abort();
     assert_eq!(ex.block_on(ex.spawn(async { 1 })).unwrap(), 1);
     assert!(ex.block_on(aborted).unwrap_err().is_cancelled());
+}
+
+/// Counts the polls that it is told of, the samples among them, and of how many polls those that are timed stand for.
+#[derive(Default)]
+struct Timed {
+    interest: Interest,
+    polls: AtomicU64,
+    samples: AtomicU64,
+    stand_for: AtomicU64,
+}
+
+impl Timed {
+    /// Polls of 100 ns each; how many it is told of, and how many polls they stand for.
+    fn count<S: Scheduler + 'static>(interest: Interest, scheduler: S, polls: usize) -> [u64; 3] {
+        let (ex, probe) = (
+            hosted_builder().scheduler(scheduler).build().unwrap(),
+            Arc::new(Timed { interest, ..Timed::default() }),
+        );
+        ex.set_probe(Some(probe.clone()));
+        ex.spawn(support::polls("", polls, Duration::from_nanos(100)));
+        settle(&ex);
+        [&probe.polls, &probe.samples, &probe.stand_for].map(|count| count.load(Ordering::Relaxed))
+    }
+}
+
+impl Probe for Timed {
+    fn interest(&self) -> Interest {
+        self.interest
+    }
+
+    fn poll(&self, poll: Poll<'_>) {
+        if poll.task().is_some() {
+            self.polls.fetch_add(1, Ordering::Relaxed);
+            self.samples.fetch_add(poll.is_sample().into(), Ordering::Relaxed);
+        }
+        poll.run();
+    }
+
+    fn polled(&self, polled: &Polled<'_>) {
+        self.stand_for.fetch_add(polled.stands_for.into(), Ordering::Relaxed);
+        // A word that the executor sets where it does not tell of a yield.
+        assert!(polled.now_ns < 200 || polled.task.word().load(Ordering::Relaxed) != u64::MAX);
+        polled.task.word().store(polled.now_ns, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn one_in_so_many_short_polls_is_a_sample_and_the_rest_need_not_be_told() {
+    const POLLS: usize = 100_000;
+    let samples = Interest::default().samples(100);
+    let [told, drawn, timed] = Timed::count(samples, RunnableFifo::new(), POLLS);
+    assert_eq!(told, POLLS as u64);
+    // The gaps have the variance of 1 to 199, each as likely: 3,300. So the count has that of 3.3, and five deviations are 58.
+    assert!((942..=1_058).contains(&drawn), "{drawn}");
+    let [told, again, stands_for] = Timed::count(samples.only_timed(), RunnableFifo::new(), POLLS);
+    assert_eq!((again, stands_for), (drawn, timed), "the lots are those of before");
+    assert_eq!(told, drawn + timed, "the others are not told");
+    let [told, drawn, stands_for] = Timed::count(samples.only_timed(), Las::new(), POLLS);
+    assert!(told < POLLS as u64 / 5 && drawn == 0, "{told}: the executor draws its own");
+    assert!((0.95..1.05).contains(&(stands_for as f64 / POLLS as f64)), "{stands_for}");
+    assert_eq!(Timed::count(Interest::default(), RunnableFifo::new(), 1_000)[1], 0);
+    assert_eq!(
+        Timed::count(Interest::default().only_timed().every_poll(), RunnableFifo::new(), 1_000),
+        [1_000, 0, 1_000]
+    );
 }
 
 thread_local! {

@@ -258,7 +258,7 @@ impl Listener for Probed<'_> {
 }
 
 impl Probed<'_> {
-    #[inline(never)]
+    #[inline]
     pub(super) fn poll_told(
         &self,
         poll: &ProbedTask<'_>,
@@ -278,7 +278,7 @@ impl Probed<'_> {
         task.run_within(within, take_out)
     }
 
-    #[inline(never)]
+    #[inline]
     fn tell_polled(&self, poll: &ProbedTask<'_>, core: &Core, ran: &Ran, timed: Timed) {
         let outcome = match ran {
             Ran::Pending(_) => PollOutcome::Pending,

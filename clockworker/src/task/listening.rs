@@ -76,12 +76,16 @@ impl Samples {
 
     /// Draws how many polls come until one is a sample: 1 to twice as many as the mean less one, each with the same chance.
     fn draw(&self) {
+        let one_in = self.one_in.get();
+        if one_in == 0 {
+            return self.left.set(u32::MAX);
+        }
         let mut state = self.lots.get();
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         self.lots.set(state);
-        let most = (2 * u64::from(self.one_in.get())).saturating_sub(1);
+        let most = 2 * u64::from(one_in) - 1;
         self.left.set(1 + (((state >> 32) * most) >> 32) as u32);
     }
 }
@@ -116,7 +120,7 @@ impl Shared {
         self.listening.wants(EVERY_POLL)
     }
 
-    /// The probe, if there is one.
+    /// The probe, if there is one. Owner thread only.
     #[inline(always)]
     pub(crate) fn probe(&self) -> Option<Arc<dyn Probe>> {
         if self.is_probed() { self.get_probe() } else { None }
@@ -124,10 +128,7 @@ impl Shared {
 
     #[cold]
     fn get_probe(&self) -> Option<Arc<dyn Probe>> {
-        match self.local() {
-            Some(local) => local.probe.probe.borrow().clone(),
-            None => super::shared::lock(&self.listening.probe).clone(),
-        }
+        self.local().and_then(|local| local.probe.probe.borrow().clone())
     }
 
     /// Tells this probe from now on. Owner thread only.
@@ -173,12 +174,20 @@ impl Shared {
     #[cold]
     #[inline(never)]
     fn tell_probe(&self, event: impl FnOnce(&dyn Probe)) {
-        let Some(probe) = self.get_probe() else { return };
-        match self.local() {
-            Some(local) => local.probe.call(&self.listening, || event(&*probe)),
-            None => self.listening.call(|| event(&*probe)),
+        let Some(local) = self.local() else { return self.tell_elsewhere(event) };
+        let probe = local.probe.probe.borrow().clone();
+        if let Some(probe) = &probe {
+            local.probe.call(&self.listening, || event(&**probe));
         }
         // It may have been replaced meanwhile, by itself.
+        drop_quietly(probe);
+    }
+
+    fn tell_elsewhere(&self, event: impl FnOnce(&dyn Probe)) {
+        let probe = super::shared::lock(&self.listening.probe).clone();
+        if let Some(probe) = &probe {
+            self.listening.call(|| event(&**probe));
+        }
         drop_quietly(probe);
     }
 
