@@ -1,8 +1,6 @@
 //! The abort handle: a reference to a task that can only end it.
 
 use std::fmt;
-#[cfg(feature = "observe")]
-use std::panic::Location;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 
@@ -77,7 +75,7 @@ impl AbortHandle {
 
     /// Where the task was spawned.
     #[cfg(feature = "observe")]
-    pub fn location(&self) -> &'static Location<'static> {
+    pub fn location(&self) -> &'static std::panic::Location<'static> {
         self.header().label.location()
     }
 }

@@ -3,8 +3,6 @@
 use std::any::Any;
 use std::fmt;
 use std::io;
-#[cfg(feature = "observe")]
-use std::panic::Location;
 use std::sync::Mutex;
 
 use super::{Id, Label};
@@ -146,7 +144,7 @@ impl JoinError {
 
     /// Where the task was spawned.
     #[cfg(feature = "observe")]
-    pub fn location(&self) -> &'static Location<'static> {
+    pub fn location(&self) -> &'static std::panic::Location<'static> {
         self.0.label.location()
     }
 

@@ -4,8 +4,6 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, forget};
-#[cfg(feature = "observe")]
-use std::panic::Location;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::ptr::NonNull;
@@ -118,7 +116,7 @@ impl<T> JoinHandle<T> {
 
     /// Where the task was spawned.
     #[cfg(feature = "observe")]
-    pub fn location(&self) -> &'static Location<'static> {
+    pub fn location(&self) -> &'static std::panic::Location<'static> {
         self.header().label.location()
     }
 
