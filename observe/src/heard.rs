@@ -31,6 +31,7 @@ const NONE: u64 = u64::MAX;
 pub(crate) struct Heard {
     clock: ExecutorClock,
     in_turn: AtomicBool,
+    /// When the turn under way began, or [`NONE`] if that was not heard.
     turn_began: AtomicU64,
     /// When the task of the poll under way had become ready.
     ready_at: AtomicU64,
@@ -45,7 +46,7 @@ impl Heard {
         Self {
             clock,
             in_turn: AtomicBool::new(false),
-            turn_began: AtomicU64::new(0),
+            turn_began: AtomicU64::new(NONE),
             ready_at: AtomicU64::new(UNKNOWN),
             sampled_from: AtomicU64::new(NONE),
             counts: Mutex::default(),
@@ -115,9 +116,9 @@ impl Heard {
 
     pub(crate) fn turn_ended(&self, asked: &Observation, turn: TurnEnded) {
         self.in_turn.store(false, Ordering::Relaxed);
-        if asked.has_latency() {
-            let took = turn.now_ns - self.turn_began.load(Ordering::Relaxed);
-            self.counts().turns.turn.record(Duration::from_nanos(took));
+        let began = self.turn_began.swap(NONE, Ordering::Relaxed);
+        if asked.has_latency() && began != NONE {
+            self.counts().turns.turn.record(Duration::from_nanos(turn.now_ns - began));
         }
     }
 

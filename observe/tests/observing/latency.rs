@@ -103,6 +103,22 @@ fn turns_and_visits_are_counted_and_idle_time_is_not() {
     assert_eq!(latency.visit, times([15; 2]), "before the first turn nothing was left over");
 }
 
+#[test]
+fn a_turn_whose_beginning_was_not_heard_is_not_counted() {
+    let ex = Rc::new(hosted());
+    work(us(700));
+    let inner = Rc::clone(&ex);
+    ex.spawn(async move {
+        work(us(30));
+        inner.observe(EXACT).unwrap();
+    });
+    settle(&ex);
+    assert_eq!(ex.observed().latency.unwrap().turn, times([]));
+    ex.spawn(polls("", 1, us(40)));
+    settle(&ex);
+    assert_eq!(ex.observed().latency.unwrap().turn, times([40]));
+}
+
 /// Where the kernel counts at all.
 #[test]
 fn the_time_without_a_processor_never_falls_and_differences_are_of_it() {
