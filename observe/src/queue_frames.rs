@@ -7,8 +7,9 @@ const MODULE: &str = "clockworker_observe::frames::";
 
 /// Which stack frame is which queue's, and which group's. From [`Observe::queue_frames`](crate::Observe::queue_frames).
 ///
-/// Once an executor is [observed](crate::Observe::observe), the slices of each of its queues go through a function of their own: `clockworker_observe::frames::queue_3`. So
-/// any profiler that records stacks (samply, perf, pprof) tells queues apart; this gives them their names. From the 32nd queue on
+/// Once an executor is [observed](crate::Observe::observe), the slices of each of its queues go through a function of their own:
+/// `clockworker_observe::frames::queue_3`. So any profiler that records stacks (samply, perf, pprof) tells queues apart; this gives them
+/// their names. From the 32nd queue on
 /// they share one frame, and so do queues that had the same index one after the other.
 ///
 /// Where [`frames_of_groups`](crate::Observation::frames_of_groups) is asked for, so do the polls of each group, inside the frame
