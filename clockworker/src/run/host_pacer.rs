@@ -3,11 +3,12 @@
 //! That is a *visit*: the host sees to its I/O and its timers, and runs its own tasks. A visit can only help if it can change
 //! what is polled next. Time is an argument here, in nanoseconds of any clock.
 //!
-//! * **A turn is a round at least.** What a visit brings goes behind the tasks that are ready already, but for those that have
-//!   merely yielded. So a turn polls as many tasks as were ready at its beginning and had not yielded, while that takes
-//!   [`SHORT_NS`] a poll at most in the mean, and up to 200 µs in all. Counted are the tasks of the queue with the largest
-//!   claim, which a visit can put first: see [`Queues::round`](super::queues::Queues::round).
-//! * **Else the next visit comes after [`TURNS_WORTH`] times what an empty one costs**, 10 µs at least: a twentieth of the
+//! * **A turn polls what is ready before it makes a visit.** What a visit brings goes behind the tasks that are ready already,
+//!   but for those that have merely yielded. So once a visit is due, the turn polls as many tasks as are ready by then and have
+//!   not yielded: its *round*. It does so while polls take [`SHORT_NS`] at most in the mean, and up to 200 µs in all. Counted
+//!   are the tasks of the queue with the largest claim, which a visit can put first: see
+//!   [`Queues::round`](super::queues::Queues::round).
+//! * **A visit is due after [`TURNS_WORTH`] times what an empty one costs**, 10 µs at least: a twentieth of the
 //!   thread. With each empty visit after another they become rarer, down to a sixty-fourth.
 //! * **But not before half as long as the last visit took**: the host's own tasks get two thirds of the thread at most.
 //!
@@ -58,10 +59,8 @@ struct Turn {
     due: Cell<u64>,
     /// When the host is visited in any case.
     last: Cell<u64>,
-    /// Polls until a visit may help. None until the turn's first slice.
-    round: Cell<Option<u32>>,
-    /// Polls in slices that are over.
-    polls: Cell<u32>,
+    /// Polls of the turn when its round is over. None until a visit is due.
+    round_end: Cell<Option<u32>>,
 }
 
 impl HostPacer {
@@ -77,13 +76,12 @@ impl HostPacer {
                 began: Cell::new(0),
                 due: Cell::new(u64::MAX),
                 last: Cell::new(u64::MAX),
-                round: Cell::new(None),
-                polls: Cell::new(0),
+                round_end: Cell::new(None),
             },
         }
     }
 
-    /// Begins a turn; says how long it is to take, apart from its round.
+    /// Begins a turn; says after how long a visit is due.
     #[inline]
     pub(super) fn begin_turn(&self, now: u64) -> u64 {
         let (budget_ns, longest_ns) = (self.budget_ns(), self.fixed_ns.unwrap_or(MOST_NS));
@@ -91,28 +89,8 @@ impl HostPacer {
         turn.began.set(now);
         turn.due.set(now.saturating_add(budget_ns));
         turn.last.set(now.saturating_add(longest_ns));
-        turn.round.set(None);
-        turn.polls.set(0);
+        turn.round_end.set(None);
         budget_ns
-    }
-
-    /// Sets how many tasks the turn is to poll before the next visit, in its first slice.
-    #[inline]
-    pub(super) fn begin_round(&self, tasks: impl FnOnce() -> u32) {
-        if self.turn.round.get().is_none() {
-            self.turn.round.set(Some(tasks()));
-        }
-    }
-
-    /// Notes a slice of so many polls.
-    #[inline]
-    pub(super) fn polled(&self, polls: u32) {
-        self.turn.polls.set(self.turn.polls.get().saturating_add(polls));
-    }
-
-    /// Notes that no task is ready any more.
-    pub(super) fn drained(&self) {
-        self.turn.round.set(Some(0));
     }
 
     /// Makes the host due, whatever time it is.
@@ -121,10 +99,27 @@ impl HostPacer {
         self.turn.last.set(0);
     }
 
-    /// Whether the host is due at `now`, so many polls after the last slice that is over.
+    /// Whether a visit is due at `now`, though the turn may go on with its round.
     #[inline]
-    pub(super) fn is_due(&self, now: u64, polls: u32) -> bool {
-        now >= self.turn.due.get() && !self.turn.goes_on(now, polls)
+    pub(super) fn is_visit_due(&self, now: u64) -> bool {
+        now >= self.turn.due.get()
+    }
+
+    /// Whether the round is over too, at `now`, after so many polls of the turn. Its tasks are those that are `ready` when this is
+    /// asked for the first time.
+    pub(super) fn is_round_over(&self, now: u64, polls: u32, ready: impl FnOnce() -> usize) -> bool {
+        let turn = &self.turn;
+        if now >= turn.last.get() {
+            return true;
+        }
+        let end = turn.round_end.get().unwrap_or_else(|| {
+            let end = polls.saturating_add(u32::try_from(ready()).unwrap_or(u32::MAX));
+            turn.round_end.set(Some(end));
+            end
+        });
+        // One more, as one long poll says little of the next.
+        let short_ns = SHORT_NS * (u64::from(polls) + 1);
+        polls >= end || now.saturating_sub(turn.began.get()) > short_ns
     }
 
     /// Begins a visit: the turn ends, and there is work left.
@@ -158,18 +153,6 @@ impl HostPacer {
             let worth_ns = self.cost.ns() * u64::from(worth);
             worth_ns.max(self.last_visit_ns.get() / 2).clamp(LEAST_NS, MOST_NS)
         })
-    }
-}
-
-impl Turn {
-    /// Whether the round is not over, and does not take long.
-    #[cold]
-    fn goes_on(&self, now: u64, polls: u32) -> bool {
-        let polls = self.polls.get().saturating_add(polls);
-        let passed_ns = now.saturating_sub(self.began.get());
-        // One more, as one long poll says little of the next.
-        let are_short = passed_ns <= SHORT_NS * (u64::from(polls) + 1);
-        self.round.get().is_some_and(|round| polls < round) && are_short && now < self.last.get()
     }
 }
 
@@ -270,11 +253,15 @@ mod tests {
         assert_eq!(HostPacer::new(Some(Duration::MAX)).budget_ns(), u64::MAX);
     }
 
-    /// When a turn ends that began with so many ready tasks, with polls that take `poll_ns`: after how many polls.
-    fn polls_of_turn(pacer: &HostPacer, round: u32, poll_ns: u64) -> u32 {
+    /// After how many polls a turn ends in which so many tasks wait for their first, with polls that take `poll_ns`.
+    fn polls_of_turn(pacer: &HostPacer, ready: u32, poll_ns: u64) -> u32 {
         pacer.begin_turn(1_000_000);
-        pacer.begin_round(|| round);
-        (1..).find(|&polls| pacer.is_due(1_000_000 + u64::from(polls) * poll_ns, polls)).unwrap()
+        let is_over = |polls: u32| {
+            let now = 1_000_000 + u64::from(polls) * poll_ns;
+            pacer.is_visit_due(now)
+                && pacer.is_round_over(now, polls, || ready.saturating_sub(polls) as usize)
+        };
+        (1..).find(|&polls| is_over(polls)).unwrap()
     }
 
     #[test]
@@ -291,17 +278,16 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_ends_when_its_round_is_over_or_nothing_is_ready() {
+    fn tasks_that_become_ready_in_a_round_do_not_make_it_longer() {
         let pacer = HostPacer::new(None);
         pacer.begin_turn(0);
-        assert!(pacer.is_due(10_000, 0), "it has no round yet");
-        pacer.begin_round(|| 30);
-        pacer.begin_round(|| unreachable!("it has one"));
-        pacer.polled(20);
-        assert!(!pacer.is_due(60_000, 9) && pacer.is_due(60_000, 10));
-        pacer.drained();
-        assert!(pacer.is_due(60_000, 0) && !pacer.is_due(9_999, 0));
+        assert!(!pacer.is_visit_due(9_999) && pacer.is_visit_due(10_000));
+        let is_over = |now, polls| pacer.is_round_over(now, polls, || 10);
+        assert!(!is_over(10_000, 20), "the round begins once a visit is due");
+        assert!(!is_over(60_000, 29) && is_over(60_000, 30));
+        pacer.begin_turn(60_000);
+        assert!(!is_over(70_000, 30), "each turn has its own");
         pacer.make_due();
-        assert!(pacer.is_due(0, 0));
+        assert!(pacer.is_visit_due(0) && is_over(0, 0));
     }
 }

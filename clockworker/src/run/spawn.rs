@@ -139,7 +139,6 @@ impl Core {
             task
         });
         self.observe_spawn(queue, task);
-        queue.came(1);
         push(task);
         #[cfg(feature = "observe")]
         self.tell_spawned(queue, task.id);

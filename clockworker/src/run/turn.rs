@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
-use super::timing::SliceEnd;
+use super::timing::{Pace, SliceEnd};
 use crate::queue::Counter;
 use crate::task::{HostWaker, Id, WokenList};
 
@@ -53,6 +53,11 @@ impl TurnState {
     /// Notes that so many of the former were admitted.
     pub(super) fn admitted_undeferred(&self, tasks: usize) {
         self.undeferred.set(self.undeferred.get().map(|undeferred| undeferred.saturating_sub(tasks)));
+    }
+
+    /// The polls of the turn so far, but for those of a slice under way.
+    pub(super) fn polls(&self, pace: &Pace) -> u32 {
+        self.poll_cap - pace.polls_left()
     }
 
     /// The task of another executor that is the current one where no task of this one is. Outside of turns that is `current`.
@@ -299,8 +304,7 @@ impl Core {
             return true;
         }
         let other_queue = |woken: &WokenList| woken.any_of_other_queue(current.queue);
-        self.shared.woken_list().is_some_and(other_queue)
-            || self.time_is_up(self.meter.read(), u32::MAX).is_some()
+        self.shared.woken_list().is_some_and(other_queue) || self.is_poll_to_end()
     }
 
     /// Ends the turn with work left: wakes the host, for it to poll the executor again.

@@ -268,10 +268,8 @@ fn polls_beside_background(is_woken: impl Fn(usize) -> bool, turns: usize) -> Ve
 #[test]
 fn beside_what_a_visit_wakes_a_background_has_a_poll() {
     assert_eq!(polls_beside_background(|turn| turn == 0, 4), [(1, 1), (0, 1), (0, 1), (0, 1)]);
-    let always = polls_beside_background(|_| true, 100);
-    // By virtual deadline the background was first, once.
-    assert_eq!(always.iter().filter(|polls| **polls == (0, 1)).count(), 1);
-    assert_eq!(always.iter().filter(|polls| **polls == (1, 1)).count(), 99);
+    // Also where by virtual deadline the background comes first.
+    assert_eq!(polls_beside_background(|_| true, 100), [(1, 1); 100]);
 }
 
 /// Each visit takes 300 µs and wakes a foreground whose polls take longer together than a turn: then the host is due when it
