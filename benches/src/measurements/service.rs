@@ -25,6 +25,7 @@
 mod cell;
 mod client;
 mod http;
+mod process;
 mod protocol;
 mod schedule;
 pub mod server;
@@ -32,9 +33,14 @@ pub mod server;
 use std::time::Duration;
 
 use crate::harness::{Comparison, Experiment, Measurement, Options, Pinning, Table, Unit, table};
-use cell::{CHUNKS, CLOSED_CHUNKS, CLOSED_RATE, LATENCY, LATENESS, Load, Loop, OPEN_RATE, experiment};
+use crate::random::gap;
+use cell::{
+    CHUNKS, CLOSED_CHUNKS, CLOSED_CPU, CLOSED_RATE, CPU, EPOLLS, LATENCY, LATENESS, Load, Loop, OPEN_RATE,
+    experiment,
+};
 use protocol::Protocol;
-use server::{Arm, Host, Setup};
+use schedule::even;
+use server::{Arm, Host, Program, Setup};
 
 pub const SERVICE: Measurement = Measurement {
     name: "service",
@@ -54,6 +60,7 @@ const KV_LOAD: Load = Load {
     // Each connection thinks for 2 ms on average.
     loops: &[Loop::Rate(8_000.0)],
     window: Duration::from_millis(250),
+    gap,
     rounds: 12,
     seed: 0,
 };
@@ -63,6 +70,7 @@ const ECHO_LOAD: Load = Load {
     connections: 64,
     loops: &[Loop::Closed, Loop::HalfLoad],
     window: Duration::from_millis(100),
+    gap,
     rounds: 16,
     seed: 0,
 };
@@ -75,10 +83,55 @@ const HTTP_LOAD: Load = Load {
     // A sixth of what the service answers in a closed loop.
     loops: &[Loop::Closed, Loop::Rate(20_000.0)],
     window: Duration::from_millis(700),
+    gap,
     rounds: 8,
     seed: 0,
 };
 const HTTP_COMPACTORS: [u32; 2] = [0, 8];
+
+/// Letters of a message of the echo server.
+const MESSAGE: usize = 1_024;
+
+/// The services of which only the imports change.
+const SERVICES: [&str; 6] = ["proxy", "redis", "chat", "importer", "light", "in_task"];
+
+/// Their load.
+const SERVICE_LOAD: Load = Load {
+    start: client::start,
+    connections: 64,
+    loops: &[Loop::Closed],
+    window: Duration::from_millis(250),
+    gap,
+    rounds: 24,
+    seed: 0,
+};
+/// Members of the chat room.
+const MEMBERS: usize = 16;
+/// Letters of a message through the proxy.
+const SMALL: usize = 64;
+/// Commands that a client of the pipelined service sends at once.
+const PIPELINE: usize = 16;
+const IMPORTERS: u32 = 2;
+/// Connections of an executor that is a task.
+const IN_TASK_CONNECTIONS: usize = 16;
+/// Where calls of `epoll_wait` are counted.
+const TRACED_WINDOW: Duration = Duration::from_millis(100);
+const TRACED_ROUNDS: u32 = 12;
+
+/// What there is a row for, of the services.
+const ROWS: [(&str, &str, Unit); 11] = [
+    (CLOSED_RATE, "answers, saturated", Unit::PerSecond),
+    (CLOSED_CPU, "CPU time per answer, saturated", Unit::Nanos),
+    ("closed_latency_ns.p50", "p50, saturated", Unit::Nanos),
+    ("closed_latency_ns.p99", "p99, saturated", Unit::Nanos),
+    (CLOSED_CHUNKS, "rows, saturated", Unit::PerSecond),
+    (OPEN_RATE, "requests, open loop", Unit::PerSecond),
+    (CPU, "CPU time per request, open loop", Unit::Nanos),
+    ("latency_ns.p50", "p50, open loop", Unit::Nanos),
+    ("latency_ns.p99", "p99, open loop", Unit::Nanos),
+    ("lateness_ns.p99", "sent late, p99", Unit::Nanos),
+    (CHUNKS, "rows, open loop", Unit::PerSecond),
+];
 
 /// The window and the connections of a quick run.
 const QUICK_WINDOW: Duration = Duration::from_millis(40);
@@ -95,6 +148,7 @@ fn experiments(options: &Options, pinning: &Pinning) -> Vec<Experiment> {
     for &host in Host::ALL {
         cells.extend(ECHO_CELLS.map(|(connections, compactors)| echo(host, connections, compactors)));
     }
+    cells.extend(services());
     if options.only.iter().any(|part| part == HTTP) || http::is_there() {
         cells.extend(HTTP_COMPACTORS.map(http));
     }
@@ -108,7 +162,7 @@ fn experiments(options: &Options, pinning: &Pinning) -> Vec<Experiment> {
 }
 
 fn key_value(host: Host, part: &'static str, compactors: u32) -> Spec {
-    let setup = |arm| Setup { host, protocol: Protocol::KeyValue, arm, compactors };
+    let setup = |arm| Setup::new(host, Protocol::KeyValue(1), arm, compactors);
     let title = format!("Key-value service on {}, {}", host.title(), with(compactors));
     (part, title, host.arms().map(setup).collect(), KV_LOAD)
 }
@@ -119,20 +173,77 @@ fn echo(host: Host, connections: usize, compactors: u32) -> Spec {
         0 => vec![(Arm::Native, 0), (Arm::Imports, 0)],
         _ => vec![(Arm::Native, 0), (Arm::Native, compactors), (Arm::TwoQueues, compactors)],
     };
-    let setup = |(arm, compactors)| Setup { host, protocol: Protocol::Echo, arm, compactors };
+    let setup = |(arm, compactors)| Setup::new(host, Protocol::Echo(MESSAGE), arm, compactors);
     let plural = if connections == 1 { "" } else { "s" };
     let title = format!("Echo on {}, {connections} connection{plural}, {}", host.title(), with(compactors));
     (ECHO, title, arms.into_iter().map(setup).collect(), Load { connections, ..ECHO_LOAD })
 }
 
 fn http(compactors: u32) -> Spec {
-    let setup = |arm| Setup { host: Host::Tokio, protocol: Protocol::KeyValue, arm, compactors };
+    let setup = |arm| Setup::new(Host::Tokio, Protocol::KeyValue(1), arm, compactors);
     let arms = [Arm::Native, Arm::TwoQueues].map(setup).to_vec();
     (HTTP, format!("hyper, {}", with(compactors)), arms, HTTP_LOAD)
 }
 
+/// Services of which only the imports change.
+fn services() -> Vec<Spec> {
+    let load = SERVICE_LOAD;
+    let open = |loops| Load { loops, ..load };
+    let (echo, pipelined) = (Protocol::Echo(SMALL), Protocol::KeyValue(PIPELINE));
+    let room = Load { start: client::room::start, connections: MEMBERS, ..load };
+    let http = open(&[Loop::Closed, Loop::Rate(30_000.0)]);
+    let light = Load { gap: even, window: Duration::from_millis(500), ..open(&[Loop::Rate(1_000.0)]) };
+    let writers = [("proxy", "Proxy", Program::Proxy, echo), ("redis", "Redis", Program::Plain, pipelined)];
+    let mut services: Vec<Spec> = writers.map(|service| by_imports(service, load)).into();
+    if process::can_trace() {
+        let traced =
+            Load { start: client::start_traced, window: TRACED_WINDOW, rounds: TRACED_ROUNDS, ..load };
+        services.extend(writers.map(|service| by_imports(service, traced)));
+    }
+    services.extend([
+        by_imports(("chat", "Chat", Program::Chat, echo), room),
+        by_imports(("importer", "axum::serve beside importers", Program::Served, echo), http),
+        by_imports(("importer", "Accepted by hand beside importers", Program::ByHand, echo), http),
+        by_imports(("light", "Light", Program::Plain, Protocol::KeyValue(1)), light),
+    ]);
+    for host in [Host::Tokio, Host::LocalRuntime] {
+        let load = Load { connections: IN_TASK_CONNECTIONS, ..load };
+        let yielder = Load { loops: KV_LOAD.loops, ..load };
+        services.push(in_task(host, "pairs", Program::Pairs, load));
+        services.push(in_task(host, "a task that yields", Program::Yielder, yielder));
+    }
+    services
+}
+
+fn by_imports((part, title, program, protocol): (&'static str, &str, Program, Protocol), load: Load) -> Spec {
+    let is_http = matches!(program, Program::Served | Program::ByHand);
+    let importers = if is_http { IMPORTERS } else { 0 };
+    let setup = |arm| Setup { program, ..Setup::new(Host::Tokio, protocol, arm, importers) };
+    (part, title.to_owned(), [Arm::Native, Arm::Imports].map(setup).to_vec(), load)
+}
+
+/// The executor as a task, beside something else of the host's or its own.
+fn in_task(host: Host, beside: &str, program: Program, load: Load) -> Spec {
+    let setup = |arm| Setup { program, ..Setup::new(host, Protocol::Echo(SMALL), arm, 0) };
+    let arms = [Arm::Native, Arm::InTask].map(setup).to_vec();
+    ("in_task", format!("In a task of a {}, beside {beside}", arms[0].title()), arms, load)
+}
+
+fn table_of_services(found: &[&Comparison]) -> Table {
+    found.iter().fold(Table::by_imports("Services by their imports alone"), |table, found| {
+        let is_traced = found.arms[0].figures.contains_key(EPOLLS);
+        let rows = if is_traced { &[(EPOLLS, "epoll_wait a write", Unit::Number)] } else { &ROWS[..] };
+        table.quantities(found, rows)
+    })
+}
+
 fn tables(found: &[Comparison]) -> Vec<Table> {
-    let mut tables: Vec<Table> = found.iter().flat_map(tables_of).collect();
+    let (services, cells): (Vec<_>, Vec<_>) =
+        found.iter().partition(|found| SERVICES.contains(&found.part.as_str()));
+    let mut tables: Vec<Table> = cells.into_iter().flat_map(tables_of).collect();
+    if !services.is_empty() {
+        tables.push(table_of_services(&services));
+    }
     let has = |part| found.iter().any(|found| found.part == part);
     if has(KV[0].0) && has(ECHO) && !has(HTTP) {
         let why = [table::Cell::Text(http::MISSING.to_owned())];

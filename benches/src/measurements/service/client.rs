@@ -4,6 +4,8 @@
 //! every latency.
 
 mod connection;
+pub(super) mod room;
+mod upstream;
 
 use std::io;
 use std::net::{SocketAddr, TcpStream as Std};
@@ -13,14 +15,15 @@ use anyhow::{Context, Result, bail};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
-use super::cell::{Found, LATENCY, LATENESS, Load, Server};
+use super::cell::{CLOSED_LATENCY, EPOLLS, Found, LATENCY, LATENESS, Load, Server};
+use super::process::Process;
 use super::protocol::Dialogue;
 use super::schedule::Schedule;
-use super::server::Setup;
-use crate::harness::child::Child;
+use super::server::{Program, Setup};
 use crate::harness::{Pinning, Sample};
 use crate::stopwatch::{Stopwatch, now};
 use connection::Connection;
+use upstream::Upstream;
 
 /// Events taken at a time: few, so that what is due meanwhile is sent between them.
 const EVENTS: usize = 8;
@@ -34,40 +37,64 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long the last answers of an open loop may take, beside compactors that go on.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// A server of our own, in a process of its own.
+/// A server with the client that talks to it.
 struct Own {
+    process: Process,
     client: Client,
-    process: Child,
+    /// What the server writes for each answer.
+    writes: f64,
 }
 
 pub(super) fn start(setup: Setup, load: &Load, pinning: &Pinning) -> Result<Box<dyn Server>> {
-    let mut process = Child::start(["service-server", &serde_json::to_string(&setup)?])?;
-    let dialogues = setup.protocol.dialogues(load.seed, load.connections);
-    let client = Client::connect(process.hear()?, &dialogues, pinning.apart())?;
-    process.let_run(false)?;
-    Ok(Box::new(Own { client, process }))
+    Ok(Box::new(Own::start(setup, load, pinning, Process::start)?))
+}
+
+/// Starts a server whose calls of `epoll_wait` are counted.
+pub(super) fn start_traced(setup: Setup, load: &Load, pinning: &Pinning) -> Result<Box<dyn Server>> {
+    Ok(Box::new(Own::start(setup, load, pinning, Process::start_traced)?))
+}
+
+impl Own {
+    fn start(
+        setup: Setup,
+        load: &Load,
+        pinning: &Pinning,
+        start: fn(Setup) -> Result<(Process, SocketAddr)>,
+    ) -> Result<Self> {
+        let is_proxy = setup.program == Program::Proxy;
+        let upstream = is_proxy.then(Upstream::listen).transpose()?;
+        let address = upstream.as_ref().map(Upstream::address).transpose()?;
+        let (process, address) = start(Setup { upstream: address, ..setup })?;
+        let dialogues = setup.dialogues(load.seed, load.connections);
+        let client = Client::connect(address, &dialogues, pinning.apart(), upstream)?;
+        process.let_run(false)?;
+        Ok(Own { process, client, writes: if is_proxy { 2.0 } else { 1.0 } })
+    }
 }
 
 impl Server for Own {
     fn window(&mut self, load: &Load, rate: Option<f64>, part: u64) -> Result<Found> {
-        let schedule =
-            rate.map(|rate| (rate, Schedule::draw(load.seed, part, rate, load.connections, load.window)));
-        self.process.let_run(true)?;
-        let before: u64 = self.process.ask(&())?;
-        let watch = Stopwatch::start();
-        let (sample, rate) = match schedule {
-            None => (Sample::default(), self.client.closed(load.window)?),
-            Some((rate, schedule)) => {
-                let open = self.client.open(&schedule, LIMIT)?;
-                let sample = Sample::default().waits(LATENCY, open.latencies);
-                (sample.waits(LATENESS, open.lateness.into_iter().map(Some)), rate)
+        let Load { seed, connections, window, gap, .. } = *load;
+        let client = &mut self.client;
+        let schedule = rate.map(|rate| (rate, Schedule::draw(seed, part, (rate, gap), connections, window)));
+        let ((sample, rate, answers), spent) = self.process.during(|| match schedule {
+            None => {
+                let (latencies, rate) = client.closed(window)?;
+                let answers = latencies.len();
+                let latencies = latencies.into_iter().map(Some);
+                Ok((Sample::default().waits(CLOSED_LATENCY, latencies), rate, answers))
             }
-        };
-        let elapsed = watch.elapsed().as_secs_f64();
-        let after: u64 = self.process.ask(&())?;
-        self.client.settle()?;
+            Some((rate, schedule)) => {
+                let open = client.open(&schedule, LIMIT)?;
+                let sample = Sample::default().waits(LATENCY, open.latencies);
+                let sample = sample.waits(LATENESS, open.lateness.into_iter().map(Some));
+                Ok((sample, rate, schedule.arrivals.len()))
+            }
+        })?;
+        client.settle()?;
         self.process.let_run(false)?;
-        Ok(Found { sample, rate, chunks: (after - before) as f64 / elapsed })
+        let sample = sample.number(EPOLLS, spent.epolls / (answers as f64 * self.writes));
+        Ok(Found { sample, rate, chunks: spent.chunks, cpu: spent.cpu / answers as f64 })
     }
 }
 
@@ -84,6 +111,7 @@ struct Client {
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,
+    upstream: Option<Upstream>,
     /// Whether this thread has its core to itself.
     is_alone: bool,
     buffer: Vec<u8>,
@@ -97,8 +125,16 @@ struct Answer {
 
 impl Client {
     /// Connects once for each dialogue, and has each connection answer a request.
-    fn connect(address: SocketAddr, dialogues: &[Dialogue], is_alone: bool) -> Result<Self> {
+    fn connect(
+        address: SocketAddr,
+        dialogues: &[Dialogue],
+        is_alone: bool,
+        mut upstream: Option<Upstream>,
+    ) -> Result<Self> {
         let poll = Poll::new()?;
+        if let Some(upstream) = &mut upstream {
+            upstream.register(poll.registry(), dialogues.len())?;
+        }
         let connect = |(number, dialogue): (usize, &Dialogue)| -> io::Result<Connection> {
             let stream = Std::connect(address)?;
             stream.set_nodelay(true)?;
@@ -110,7 +146,7 @@ impl Client {
         let connections: io::Result<_> = dialogues.iter().enumerate().map(connect).collect();
         let connections = connections.context("cannot connect to a server")?;
         let (events, buffer) = (Events::with_capacity(EVENTS), vec![0; BUFFER]);
-        let mut client = Client { poll, events, connections, is_alone, buffer };
+        let mut client = Client { poll, events, connections, upstream, is_alone, buffer };
         client.begin_everywhere()?;
         client.settle()?;
         Ok(client)
@@ -120,18 +156,19 @@ impl Client {
         self.connections.iter_mut().try_for_each(|connection| connection.begin(Duration::ZERO))
     }
 
-    /// Sends a new request wherever one is answered, for `length`. The answers a second.
-    fn closed(&mut self, length: Duration) -> Result<f64> {
-        let (watch, mut answers) = (Stopwatch::start(), 0_u64);
+    /// Sends a new request wherever one is answered, for `length`. How long the answers took, and how many there were a second.
+    fn closed(&mut self, length: Duration) -> Result<(Vec<Duration>, f64)> {
+        let (start, mut latencies) = (now(), Vec::new());
         self.begin_everywhere()?;
         loop {
-            let elapsed = watch.elapsed();
+            let elapsed = now() - start;
             if elapsed >= length {
-                return Ok(answers as f64 / elapsed.as_secs_f64());
+                let rate = latencies.len() as f64 / elapsed.as_secs_f64();
+                return Ok((latencies, rate));
             }
             for answer in self.gather(length - elapsed)? {
-                answers += 1;
-                self.connections[answer.connection].begin(Duration::ZERO)?;
+                latencies.push(answer.read - (start + answer.due));
+                self.connections[answer.connection].begin(now() - start)?;
             }
         }
     }
@@ -187,6 +224,12 @@ impl Client {
         let mut answers = Vec::new();
         for event in &self.events {
             let connection = event.token().0;
+            if let Some(upstream) = &mut self.upstream
+                && upstream.owns(event)
+            {
+                upstream.serve(event, &mut self.buffer, self.poll.registry())?;
+                continue;
+            }
             let due = self.connections[connection].serve(event, &mut self.buffer);
             let due = due.with_context(|| format!("connection {connection} to a server"))?;
             let read = now();
