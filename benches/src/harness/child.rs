@@ -25,11 +25,11 @@ impl Child {
     pub fn start(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Self> {
         let mut command = Command::new(env::current_exe()?);
         command.args(arguments);
-        Self::of(command)
+        Self::of(&mut command)
     }
 
     /// Starts a process of this program by a command that has another program run it.
-    pub fn of(mut command: Command) -> Result<Self> {
+    pub fn of(command: &mut Command) -> Result<Self> {
         let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

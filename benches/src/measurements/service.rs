@@ -10,6 +10,15 @@
 //!   not let off.
 //! - `echo`: the same server, which sends back what comes, in messages of 1 KiB. First in a *closed loop*, in which each
 //!   connection has one request under way, then in an open one at half the pace of LocalSet.
+//! - `proxy`, `redis`, `chat`, `importer`, `light`, `in_task`: services in one table, of which only the imports change. The proxy has
+//!   two loops that copy for each connection; its upstream is the client. `redis` is `kv` with 16 commands at once, and an answer
+//!   is to all of them. In chat rooms of 8, an answer is a delivery; a room has one message under way. The importers
+//!   parse rows and have kept tokio's `yield_now`, beside HTTP that is served by axum: by `axum::serve` on tokio, or on connections that
+//!   are accepted by hand. `light` is `kv` with a request each millisecond. `in_task` is `echo` where the executor is a task of a
+//!   `LocalSet` or `LocalRuntime`, beside pairs of tasks of its own that wake each other, or beside a task of the host's that only
+//!   yields. CPU time is of the server's thread. How often a server calls `epoll_wait` is counted in windows of their
+//!   own, by `strace` if that is installed: tokio's metrics count only calls that block. `strace` stops the server at these calls
+//!   only, and writes are not counted but known: two for each answer of the proxy, one for each of `redis`.
 //! - `http`: the example `http_service`, hyper with a store and its compaction, under `oha`. First in a closed loop of 64
 //!   connections, then in an open one of 20,000 requests a second. `oha` draws its own requests, evenly in time, all of them
 //!   reads. A percentile is the median of those of the rounds.
@@ -105,8 +114,8 @@ const SERVICE_LOAD: Load = Load {
     rounds: 24,
     seed: 0,
 };
-/// Members of the chat room.
-const MEMBERS: usize = 16;
+/// Members of chat rooms, each with one message under way in its room.
+const CHATTERS: usize = 128;
 /// Letters of a message through the proxy.
 const SMALL: usize = 64;
 /// Commands that a client of the pipelined service sends at once.
@@ -190,21 +199,25 @@ fn services() -> Vec<Spec> {
     let load = SERVICE_LOAD;
     let open = |loops| Load { loops, ..load };
     let (echo, pipelined) = (Protocol::Echo(SMALL), Protocol::KeyValue(PIPELINE));
-    let room = Load { start: client::room::start, connections: MEMBERS, ..load };
+    let rooms = Load { connections: CHATTERS, ..load };
     let http = open(&[Loop::Closed, Loop::Rate(30_000.0)]);
     let light = Load { gap: even, window: Duration::from_millis(500), ..open(&[Loop::Rate(1_000.0)]) };
-    let writers = [("proxy", "Proxy", Program::Proxy, echo), ("redis", "Redis", Program::Plain, pipelined)];
+    let writers = [
+        ("proxy", "Proxy", Program::Proxy, echo),
+        ("redis", "Redis, 16 commands at once", Program::Plain, pipelined),
+    ];
     let mut services: Vec<Spec> = writers.map(|service| by_imports(service, load)).into();
     if process::can_trace() {
-        let traced =
-            Load { start: client::start_traced, window: TRACED_WINDOW, rounds: TRACED_ROUNDS, ..load };
+        let traced = Load { window: TRACED_WINDOW, rounds: TRACED_ROUNDS, ..load };
         services.extend(writers.map(|service| by_imports(service, traced)));
+        let arms = services.iter_mut().skip(writers.len()).flat_map(|(_, _, arms, _)| arms);
+        arms.for_each(|arm| arm.is_traced = true);
     }
     services.extend([
-        by_imports(("chat", "Chat", Program::Chat, echo), room),
+        by_imports(("chat", "Chat rooms of 8", Program::Chat, echo), rooms),
         by_imports(("importer", "axum::serve beside importers", Program::Served, echo), http),
         by_imports(("importer", "Accepted by hand beside importers", Program::ByHand, echo), http),
-        by_imports(("light", "Light", Program::Plain, Protocol::KeyValue(1)), light),
+        by_imports(("light", "A request each millisecond", Program::Plain, Protocol::KeyValue(1)), light),
     ]);
     for host in [Host::Tokio, Host::LocalRuntime] {
         let load = Load { connections: IN_TASK_CONNECTIONS, ..load };

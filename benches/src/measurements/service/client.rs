@@ -4,11 +4,9 @@
 //! every latency.
 
 mod connection;
-pub(super) mod room;
-mod upstream;
 
-use std::io;
-use std::net::{SocketAddr, TcpStream as Std};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream as Std};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -19,11 +17,10 @@ use super::cell::{CLOSED_LATENCY, EPOLLS, Found, LATENCY, LATENESS, Load, Server
 use super::process::Process;
 use super::protocol::Dialogue;
 use super::schedule::Schedule;
-use super::server::{Program, Setup};
+use super::server::{ADDRESS, Program, Setup};
 use crate::harness::{Pinning, Sample};
 use crate::stopwatch::{Stopwatch, now};
 use connection::Connection;
-use upstream::Upstream;
 
 /// Events taken at a time: few, so that what is due meanwhile is sent between them.
 const EVENTS: usize = 8;
@@ -46,30 +43,14 @@ struct Own {
 }
 
 pub(super) fn start(setup: Setup, load: &Load, pinning: &Pinning) -> Result<Box<dyn Server>> {
-    Ok(Box::new(Own::start(setup, load, pinning, Process::start)?))
-}
-
-/// Starts a server whose calls of `epoll_wait` are counted.
-pub(super) fn start_traced(setup: Setup, load: &Load, pinning: &Pinning) -> Result<Box<dyn Server>> {
-    Ok(Box::new(Own::start(setup, load, pinning, Process::start_traced)?))
-}
-
-impl Own {
-    fn start(
-        setup: Setup,
-        load: &Load,
-        pinning: &Pinning,
-        start: fn(Setup) -> Result<(Process, SocketAddr)>,
-    ) -> Result<Self> {
-        let is_proxy = setup.program == Program::Proxy;
-        let upstream = is_proxy.then(Upstream::listen).transpose()?;
-        let address = upstream.as_ref().map(Upstream::address).transpose()?;
-        let (process, address) = start(Setup { upstream: address, ..setup })?;
-        let dialogues = setup.dialogues(load.seed, load.connections);
-        let client = Client::connect(address, &dialogues, pinning.apart(), upstream)?;
-        process.let_run(false)?;
-        Ok(Own { process, client, writes: if is_proxy { 2.0 } else { 1.0 } })
-    }
+    let is_proxy = setup.program == Program::Proxy;
+    let upstream = is_proxy.then(|| TcpListener::bind(ADDRESS)).transpose()?;
+    let to = upstream.as_ref().map(TcpListener::local_addr).transpose()?;
+    let (process, address) = Process::start(Setup { upstream: to, ..setup })?;
+    let dialogues = setup.dialogues(load.seed, load.connections);
+    let client = Client::connect(address, &dialogues, setup.members(), pinning.apart(), upstream)?;
+    process.let_run(false)?;
+    Ok(Box::new(Own { process, client, writes: if is_proxy { 2.0 } else { 1.0 } }))
 }
 
 impl Server for Own {
@@ -111,10 +92,23 @@ struct Client {
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,
-    upstream: Option<Upstream>,
+    groups: Vec<Group>,
+    /// Connections of a group.
+    members: usize,
+    /// The upstream of a proxy, which sends back what comes: a stream for each connection.
+    echoes: Vec<TcpStream>,
     /// Whether this thread has its core to itself.
     is_alone: bool,
     buffer: Vec<u8>,
+}
+
+/// Connections that all get the answer to a request of one: the members of a chat room. Elsewhere each is a group by itself.
+#[derive(Clone, Default)]
+struct Group {
+    /// Requests so far.
+    begun: usize,
+    /// Answers to the last of them that have not come, in a closed loop.
+    left: usize,
 }
 
 struct Answer {
@@ -124,36 +118,55 @@ struct Answer {
 }
 
 impl Client {
-    /// Connects once for each dialogue, and has each connection answer a request.
+    /// Connects once for each dialogue, and has each group of so many members answer a request.
     fn connect(
         address: SocketAddr,
         dialogues: &[Dialogue],
+        members: usize,
         is_alone: bool,
-        mut upstream: Option<Upstream>,
+        upstream: Option<TcpListener>,
     ) -> Result<Self> {
         let poll = Poll::new()?;
-        if let Some(upstream) = &mut upstream {
-            upstream.register(poll.registry(), dialogues.len())?;
-        }
-        let connect = |(number, dialogue): (usize, &Dialogue)| -> io::Result<Connection> {
-            let stream = Std::connect(address)?;
+        let open = |stream: Std, number| -> io::Result<TcpStream> {
             stream.set_nodelay(true)?;
             stream.set_nonblocking(true)?;
             let mut stream = TcpStream::from_std(stream);
             poll.registry().register(&mut stream, Token(number), Interest::READABLE | Interest::WRITABLE)?;
-            Ok(Connection::new(stream, dialogue.clone()))
+            Ok(stream)
+        };
+        let connect = |(number, dialogue): (usize, &Dialogue)| -> io::Result<Connection> {
+            Ok(Connection::new(open(Std::connect(address)?, number)?, dialogue.clone()))
         };
         let connections: io::Result<_> = dialogues.iter().enumerate().map(connect).collect();
-        let connections = connections.context("cannot connect to a server")?;
+        let accept = |(number, upstream): (usize, &TcpListener)| open(upstream.accept()?.0, number);
+        let all = dialogues.len();
+        let echoes = (all..2 * all).zip(upstream.iter().cycle()).map(accept).collect::<io::Result<_>>();
         let (events, buffer) = (Events::with_capacity(EVENTS), vec![0; BUFFER]);
-        let mut client = Client { poll, events, connections, upstream, is_alone, buffer };
+        let connections: Vec<_> = connections.context("cannot connect to a server")?;
+        let groups = vec![Group::default(); connections.len() / members];
+        let mut client =
+            Client { poll, events, connections, groups, members, echoes: echoes?, is_alone, buffer };
         client.begin_everywhere()?;
         client.settle()?;
         Ok(client)
     }
 
     fn begin_everywhere(&mut self) -> Result<()> {
-        self.connections.iter_mut().try_for_each(|connection| connection.begin(Duration::ZERO))
+        (0..self.groups.len()).try_for_each(|group| self.begin(group, Duration::ZERO))
+    }
+
+    /// Has a member of a group send a request, each in its turn.
+    fn begin(&mut self, group: usize, due: Duration) -> Result<()> {
+        let Group { begun, left } = &mut self.groups[group];
+        let members = &mut self.connections[group * self.members..][..self.members];
+        let sender = &mut members[*begun % self.members];
+        let dialogue = sender.dialogue();
+        let (request, answer) = &dialogue[*begun / self.members % dialogue.len()];
+        sender.send(request)?;
+        members.iter_mut().for_each(|member| member.expect(answer, due));
+        *begun += 1;
+        *left = self.members;
+        Ok(())
     }
 
     /// Sends a new request wherever one is answered, for `length`. How long the answers took, and how many there were a second.
@@ -168,7 +181,11 @@ impl Client {
             }
             for answer in self.gather(length - elapsed)? {
                 latencies.push(answer.read - (start + answer.due));
-                self.connections[answer.connection].begin(now() - start)?;
+                let group = answer.connection / self.members;
+                self.groups[group].left -= 1;
+                if self.groups[group].left == 0 {
+                    self.begin(group, now() - start)?;
+                }
             }
         }
     }
@@ -183,7 +200,7 @@ impl Client {
                 if schedule.counts(arrival.due) {
                     open.lateness.push(now() - (start + arrival.due));
                 }
-                self.connections[arrival.connection].begin(arrival.due)?;
+                self.begin(arrival.connection, arrival.due)?;
             }
             let next = arrivals.peek().map_or(end, |arrival| arrival.due);
             for answer in self.gather((start + next).saturating_duration_since(now()))? {
@@ -224,10 +241,8 @@ impl Client {
         let mut answers = Vec::new();
         for event in &self.events {
             let connection = event.token().0;
-            if let Some(upstream) = &mut self.upstream
-                && upstream.owns(event)
-            {
-                upstream.serve(event, &mut self.buffer, self.poll.registry())?;
+            if let Some(echo) = connection.checked_sub(self.connections.len()) {
+                send_back(&mut self.echoes[echo], &mut self.buffer).context("the upstream of a proxy")?;
                 continue;
             }
             let due = self.connections[connection].serve(event, &mut self.buffer);
@@ -236,6 +251,15 @@ impl Client {
             answers.extend(due.into_iter().map(|due| Answer { connection, due, read }));
         }
         Ok(answers)
+    }
+}
+
+/// Sends back what has come. A connection has one message under way, for which there is room in the stream and in the buffer.
+fn send_back(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<()> {
+    match stream.read(buffer) {
+        Ok(read) => stream.write_all(&buffer[..read]),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use anyhow::Result;
@@ -41,25 +42,21 @@ pub(super) fn can_trace() -> bool {
 impl Process {
     /// Starts a server. Where it listens.
     pub(super) fn start(setup: Setup) -> Result<(Self, SocketAddr)> {
-        let mut child = Child::start(["service-server", &serde_json::to_string(&setup)?])?;
-        let address = child.hear()?;
-        Ok((Process { child, epolls: None }, address))
-    }
-
-    /// Starts a server whose calls of `epoll_wait` `strace` writes down, a line each.
-    pub(super) fn start_traced(setup: Setup) -> Result<(Self, SocketAddr)> {
+        let line = ["service-server", &serde_json::to_string(&setup)?];
+        if !setup.is_traced {
+            let mut child = Child::start(line)?;
+            let address = child.hear()?;
+            return Ok((Process { child, epolls: None }, address));
+        }
         let mut strace = Command::new("strace");
-        strace.args(STRACE).arg(env::current_exe()?);
-        strace.args(["service-server", &serde_json::to_string(&setup)?]).stderr(Stdio::piped());
-        let mut child = Child::of(strace)?;
+        let mut child =
+            Child::of(strace.args(STRACE).arg(env::current_exe()?).args(line).stderr(Stdio::piped()))?;
+        // A line for each call.
         let lines = BufReader::new(child.complaints().expect("it was asked for")).lines();
-        let (address, epolls) = (child.hear()?, Arc::<AtomicU64>::default());
+        let epolls = Arc::<AtomicU64>::default();
         let counted = epolls.clone();
-        thread::spawn(move || {
-            for _line in lines {
-                counted.fetch_add(1, Ordering::Relaxed);
-            }
-        });
+        thread::spawn(move || lines.for_each(|_| counted.store(counted.load(Relaxed) + 1, Relaxed)));
+        let address = child.hear()?;
         Ok((Process { child, epolls: Some(epolls) }, address))
     }
 
@@ -81,6 +78,6 @@ impl Process {
     }
 
     fn epolls(&self) -> f64 {
-        self.epolls.as_ref().map_or(f64::NAN, |epolls| epolls.load(Ordering::Relaxed) as f64)
+        self.epolls.as_ref().map_or(f64::NAN, |epolls| epolls.load(Relaxed) as f64)
     }
 }

@@ -11,7 +11,7 @@ use crate::random::{Purpose, random};
 pub(super) enum Protocol {
     /// A line is a request: `set KEY VALUE` is answered with `ok`, `get KEY` with the value. The client sends so many at once.
     KeyValue(usize),
-    /// What comes goes back. The client's messages have so many letters.
+    /// What comes goes back. The client's messages are lines of so many letters.
     Echo(usize),
 }
 
@@ -49,7 +49,7 @@ impl Protocol {
                 vec![(format!("set {key} {value}\n"), "ok\n".into()), (format!("get {key}\n"), value + "\n")]
             }
             Protocol::Echo(length) => {
-                let message = letters(length);
+                let message = letters(length - 1) + "\n";
                 vec![(message.clone(), message)]
             }
         };
@@ -82,11 +82,12 @@ pub(super) fn http(connections: usize) -> Vec<Dialogue> {
          content-length: {}\r\n\r\n{BODY}",
         BODY.len()
     );
-    vec![Rc::new([("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(), answer)]); connections]
+    let get = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned();
+    (0..connections).map(|_| [(get.clone(), answer.clone())].into()).collect()
 }
 
-/// The first that a chat room says to a member.
-pub(super) const WELCOME: &[u8; 8] = b"welcome\n";
+/// Members of a chat room. As many connections, one after the other, are one room.
+pub(super) const MEMBERS: usize = 8;
 
 /// The date of every answer, so that all are one text.
 pub(super) const DATE: &str = "Thu, 01 Jan 1970 00:00:00 GMT";

@@ -20,7 +20,7 @@ use clockworker::schedulers::Qlas;
 use clockworker::{Executor, compat};
 use serde::{Deserialize, Serialize};
 
-use super::protocol::{Dialogue, Protocol, http};
+use super::protocol::{Dialogue, MEMBERS, Protocol, http};
 use crate::arms::Runner;
 use crate::arms::clockworker::{executor_under, two_queues};
 use crate::arms::tokio::{LocalRuntime, LocalSet, host};
@@ -163,7 +163,7 @@ pub(super) enum Program {
     Yielder,
     /// A proxy of the client's own upstream.
     Proxy,
-    /// What one connection says goes to all.
+    /// Chat rooms: what a member says goes to all members.
     Chat,
     /// HTTP by `axum::serve` on the host, beside importers.
     Served,
@@ -182,11 +182,13 @@ pub(super) struct Setup {
     pub(super) program: Program,
     /// Where a proxy connects to.
     pub(super) upstream: Option<SocketAddr>,
+    /// Whether calls of `epoll_wait` are counted, by `strace`.
+    pub(super) is_traced: bool,
 }
 
 impl Setup {
     pub(super) fn new(host: Host, protocol: Protocol, arm: Arm, compactors: u32) -> Self {
-        Setup { host, protocol, arm, compactors, program: Program::Plain, upstream: None }
+        Setup { host, protocol, arm, compactors, program: Program::Plain, upstream: None, is_traced: false }
     }
 
     /// What is said on each connection.
@@ -195,6 +197,11 @@ impl Setup {
             Program::Served | Program::ByHand => http(connections),
             _ => self.protocol.dialogues(seed, connections),
         }
+    }
+
+    /// Connections that hear each answer.
+    pub(super) fn members(self) -> usize {
+        if self.program == Program::Chat { MEMBERS } else { 1 }
     }
 
     /// What runs its tasks, for tables.

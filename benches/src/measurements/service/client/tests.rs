@@ -35,7 +35,7 @@ fn echo(mut stream: Std) -> io::Result<()> {
 fn connect(address: SocketAddr, connections: usize, size: usize) -> Result<Client> {
     let message = |letter: &str| (letter.repeat(size), letter.repeat(size));
     let dialogue: Dialogue = Rc::new(["a", "b"].map(message));
-    Client::connect(address, &vec![dialogue; connections], false, None)
+    Client::connect(address, &vec![dialogue; connections], 1, false, None)
 }
 
 #[test]

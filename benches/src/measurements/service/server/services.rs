@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::hint::black_box;
 use std::io;
+use std::iter::repeat_n;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,60 +19,54 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, copy};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
+use tokio::sync::{Barrier, Notify, mpsc};
 use tokio::task;
 
 use super::{listen, program, spawn_local};
-use crate::measurements::service::protocol::{BODY, DATE, WELCOME};
+use crate::measurements::service::protocol::{BODY, DATE, MEMBERS};
 use crate::measurements::service::server::{Program, World, give_up};
 
 /// The main function of what a setup has served.
 pub(in super::super) async fn main(world: World) -> io::Result<Infallible> {
     match world.setup.program {
-        Program::Plain => program::main(world, None).await,
-        Program::Pairs => {
-            (0..PAIRS).for_each(|_| spawn_pair());
-            program::main(world, None).await
-        }
-        Program::Yielder => {
-            drop(task::spawn_local(yield_for_ever()));
-            program::main(world, None).await
-        }
+        Program::Plain => {}
+        Program::Pairs => (0..PAIRS).for_each(|_| spawn_pair()),
+        Program::Yielder => drop(task::spawn_local(yield_for_ever())),
         Program::Proxy => {
             let upstream = world.setup.upstream.ok_or(io::ErrorKind::AddrNotAvailable)?;
-            serve(move |client| forward(client, upstream)).await
+            return serve(move |client| forward(client, upstream)).await;
         }
         Program::Chat => {
-            let room = Room::default();
-            serve(move |member| chat(member, room.clone())).await
-        }
-        Program::Served => {
-            spawn_importers(&world);
-            drop(tokio::spawn(axum::serve(listen()?, router()).into_future()));
-            pending().await
+            let mut rooms = (0..).flat_map(|_| repeat_n(Room::new(), MEMBERS));
+            return serve(move |member| chat(member, rooms.next().expect("it has no end"))).await;
         }
         Program::ByHand => {
             spawn_importers(&world);
             let router = router();
-            serve(move |stream| respond(stream, router.clone())).await
+            return serve(move |stream| respond(stream, router.clone())).await;
+        }
+        Program::Served => {
+            spawn_importers(&world);
+            drop(tokio::spawn(axum::serve(listen()?, router()).into_future()));
+            return pending().await;
         }
     }
+    program::main(world, None).await
 }
 
-/// Accepts connections, each a task.
+/// Accepts connections in a task, and has a task for each.
 async fn serve<F>(mut connection: impl FnMut(TcpStream) -> F + 'static) -> io::Result<Infallible>
 where
     F: Future<Output = io::Result<()>> + 'static,
 {
     let listener = listen()?;
-    let accept = async move {
+    spawn(async move {
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
             spawn(connection(stream));
         }
-    };
-    spawn(accept);
+    });
     pending().await
 }
 
@@ -89,25 +84,34 @@ async fn forward(client: TcpStream, upstream: SocketAddr) -> io::Result<()> {
     copy(&mut from_server, &mut to_client).await.map(drop)
 }
 
-/// The members of a chat room.
-type Room = Rc<RefCell<Vec<mpsc::UnboundedSender<Rc<str>>>>>;
+struct Room {
+    members: RefCell<Vec<mpsc::UnboundedSender<Rc<str>>>>,
+    /// Opened by the last of its members.
+    door: Barrier,
+}
+
+impl Room {
+    fn new() -> Rc<Self> {
+        Rc::new(Room { members: RefCell::default(), door: Barrier::new(MEMBERS) })
+    }
+}
 
 /// A member: what it says is read here and goes to all, and what all say is written by a task of its own.
-async fn chat(stream: TcpStream, room: Room) -> io::Result<()> {
+async fn chat(stream: TcpStream, room: Rc<Room>) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let (member, mut inbox) = mpsc::unbounded_channel::<Rc<str>>();
     spawn(async move {
-        write.write_all(WELCOME).await?;
         while let Some(line) = inbox.recv().await {
             write.write_all(line.as_bytes()).await?;
         }
         Ok(())
     });
-    room.borrow_mut().push(member);
+    room.members.borrow_mut().push(member);
+    room.door.wait().await;
     let mut lines = BufReader::new(read).lines();
     while let Some(line) = lines.next_line().await? {
         let line: Rc<str> = (line + "\n").into();
-        room.borrow().iter().for_each(|member| drop(member.send(line.clone())));
+        room.members.borrow().iter().for_each(|member| drop(member.send(line.clone())));
     }
     Ok(())
 }
@@ -156,19 +160,15 @@ async fn yield_for_ever() {
 const PAIRS: usize = 4;
 
 fn spawn_pair() {
-    let ((first, to_first), (second, to_second)) = (channel(), channel());
-    to_first.try_send(()).expect("there is room");
-    drop(spawn_local(hand_on(first, to_second)));
-    drop(spawn_local(hand_on(second, to_first)));
+    let [first, second] = [(); 2].map(|()| Rc::new(Notify::new()));
+    first.notify_one();
+    drop(spawn_local(hand_on(first.clone(), second.clone())));
+    drop(spawn_local(hand_on(second, first)));
 }
 
-fn channel() -> (mpsc::Receiver<()>, mpsc::Sender<()>) {
-    let (sender, receiver) = mpsc::channel(1);
-    (receiver, sender)
-}
-
-async fn hand_on(mut inbox: mpsc::Receiver<()>, other: mpsc::Sender<()>) {
-    while inbox.recv().await.is_some() {
-        other.send(()).await.expect("the other does not end");
+async fn hand_on(awaited: Rc<Notify>, other: Rc<Notify>) {
+    loop {
+        awaited.notified().await;
+        other.notify_one();
     }
 }
