@@ -129,11 +129,11 @@ impl Cell {
                 Some(_) => (OPEN_RATE, CHUNKS, CPU),
             };
             let sample = sample.with(found.sample).number(rate_key, found.rate);
-            // Compactors use up what the requests leave.
-            Ok(match self.arms[window.arm].compactors {
-                0 => sample.number(cpu_key, found.cpu),
-                _ => sample.number(chunks_key, found.chunks),
-            })
+            let setup = self.arms[window.arm];
+            let chunks = if setup.compactors > 0 { found.chunks } else { f64::NAN };
+            // Others use up what the requests leave.
+            let cpu = if setup.is_idle_between_requests() { found.cpu } else { f64::NAN };
+            Ok(sample.number(chunks_key, chunks).number(cpu_key, cpu))
         })
     }
 

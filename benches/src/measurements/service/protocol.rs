@@ -113,6 +113,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn requests_that_are_sent_at_once_are_answered_in_order() {
+        for (request, answers) in Protocol::KeyValue(16).dialogues(1, 1)[0].iter() {
+            assert_eq!((request.lines().count(), answers.lines().count()), (16, 16));
+            let answered = Protocol::KeyValue(16).answer(&mut request.clone().into(), &mut Store::new());
+            assert_eq!(answered, answers.as_bytes());
+        }
+    }
+
+    #[test]
     fn a_line_is_answered_when_it_is_whole() {
         let mut store = Store::default();
         let mut received = b"get a\nset a one two\nget a\ndel a\nget".to_vec();

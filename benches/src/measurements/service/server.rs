@@ -199,6 +199,10 @@ impl Setup {
         }
     }
 
+    pub(super) fn is_idle_between_requests(self) -> bool {
+        self.compactors == 0 && !matches!(self.program, Program::Pairs | Program::Yielder)
+    }
+
     /// Connections that hear each answer.
     pub(super) fn members(self) -> usize {
         if self.program == Program::Chat { MEMBERS } else { 1 }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::Router;
 use axum::http::header;
 use axum::routing::get;
+use axum::serve::ListenerExt;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
@@ -47,7 +48,8 @@ pub(in super::super) async fn main(world: World) -> io::Result<Infallible> {
         }
         Program::Served => {
             spawn_importers(&world);
-            drop(tokio::spawn(axum::serve(listen()?, router()).into_future()));
+            let listener = listen()?.tap_io(|stream| stream.set_nodelay(true).expect("the stream is open"));
+            drop(tokio::spawn(axum::serve(listener, router()).into_future()));
             return pending().await;
         }
     }
