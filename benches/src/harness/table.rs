@@ -98,8 +98,8 @@ impl Table {
         Table { columns, ..Table::new(title) }
     }
 
-    /// Adds a row for each of these figures that the base has, under their headings: its value, and the ratios of the arm and of the
-    /// base measured again.
+    /// Adds a row for each of these figures that the base has, under its heading: the base's value, and the ratios of the arm
+    /// and of the base measured again.
     pub fn quantities(self, found: &Comparison, figures: &[(&str, &str, Unit)]) -> Self {
         figures.iter().fold(self, |table, &(key, heading, unit)| {
             let Some(base) = found.arms[0].figures.get(key) else { return table };

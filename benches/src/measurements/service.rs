@@ -10,15 +10,16 @@
 //!   not let off.
 //! - `echo`: the same server, which sends back what comes, in messages of 1 KiB. First in a *closed loop*, in which each
 //!   connection has one request under way, then in an open one at half the pace of LocalSet.
-//! - `proxy`, `redis`, `chat`, `importer`, `light`, `in_task`: services in one table, of which only the imports change. The proxy has
-//!   two loops that copy for each connection; its upstream is the client. `redis` is `kv` with 16 commands at once, and an answer
-//!   is to all of them. In chat rooms of 8, an answer is a delivery; a room has one message under way. The importers
-//!   parse rows and have kept tokio's `yield_now`, beside HTTP that is served by axum: by `axum::serve` on tokio, or on connections that
-//!   are accepted by hand. `light` is `kv` with a request each millisecond. `in_task` is `echo` where the executor is a task of a
-//!   `LocalSet` or `LocalRuntime`, beside pairs of tasks of its own that wake each other, or beside a task of the host's that only
-//!   yields. CPU time is of the server's thread. How often a server calls `epoll_wait` is counted in windows of their
-//!   own, by `strace` if that is installed: tokio's metrics count only calls that block. `strace` stops the server at these calls
-//!   only, and writes are not counted but known: two for each answer of the proxy, one for each of `redis`.
+//! - `proxy`, `redis`, `chat`, `importer`, `light`, `in_task`: services of which only the imports change, in one table.
+//!   Saturated means a closed loop.
+//!   - `proxy` has two loops that copy for each connection. Its upstream is the client.
+//!   - `redis` is `kv` with 16 commands at once. An answer is to all of them.
+//!   - `chat` has rooms of eight members, with one message under way in each. An answer is a delivery to a member.
+//!   - `importer` has two tasks that parse rows and have kept tokio's `yield_now`, beside HTTP that axum serves: by
+//!     `axum::serve` on tokio, or on connections that are accepted by hand.
+//!   - `light` is `kv` with a request each millisecond.
+//!   - `in_task` is `echo` where the executor is a task of a `LocalSet` or a `LocalRuntime`: beside pairs of its own tasks
+//!     that wake each other, or beside a task of the host's that only yields.
 //! - `http`: the example `http_service`, hyper with a store and its compaction, under `oha`. First in a closed loop of 64
 //!   connections, then in an open one of 20,000 requests a second. `oha` draws its own requests, evenly in time, all of them
 //!   reads. A percentile is the median of those of the rounds.
@@ -26,6 +27,10 @@
 //! `kv` and `echo` are on tokio, and with the feature `rivals` on monoio too. They have one client, which compares every byte of
 //! the answers; a wrong one ends the run. A request that is not answered half a second after the window counts as 60 s. The
 //! first sixth of their open loops does not count.
+//!
+//! CPU time is of the thread that serves. Calls of `epoll_wait` are counted by `strace`, if it is installed, in windows of
+//! their own: tokio's metrics count only the calls that block. `strace` stops the server at these calls only. Writes are
+//! known: two for each answer of `proxy`, one for each of `redis`.
 //!
 //! What a reader must not conclude: throughput in a closed loop says nothing of latency under a given load, as a server that
 //! answers sooner is asked more. Beside compactors it shows by which shares the thread is divided. Where requests were sent

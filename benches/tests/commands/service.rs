@@ -58,12 +58,13 @@ fn every_echo_server_answers_alone_and_beside_compactors() {
     }
 }
 
+/// There is no CPU time per answer where a window has none.
 #[test]
 fn every_service_by_its_imports_has_a_row_for_each_quantity() {
     let found = quick("service --only proxy,redis,chat,importer,light,in_task");
     let rows = [
         "Proxy: answers, saturated",
-        "16 commands at once: CPU time per answer",
+        "16 commands at once: answers, saturated",
         "Chat rooms of 8: p99, saturated",
         "axum::serve beside importers: rows, saturated",
         "Accepted by hand beside importers: p50, open loop",

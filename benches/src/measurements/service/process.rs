@@ -73,7 +73,7 @@ impl Process {
         let elapsed = watch.elapsed().as_secs_f64();
         let after: Count = self.child.ask(&())?;
         let chunks = (after.chunks - before.chunks) as f64 / elapsed;
-        let cpu = (after.cpu - before.cpu).as_nanos() as f64;
+        let cpu = after.cpu.saturating_sub(before.cpu).as_nanos() as f64;
         Ok((found, Spent { chunks, cpu, epolls: self.epolls() - epolls }))
     }
 

@@ -257,8 +257,8 @@ pub fn run(setup: &str) -> Result<()> {
     });
     pinning.pin(Side::Load);
     answer(|()| {
-        let cpu = spin::cpu_time_of_process() - spin::cpu_time();
-        Ok(Count { chunks: chunks.load(Ordering::Relaxed), cpu })
+        let own = spin::cpu_time();
+        Ok(Count { chunks: chunks.load(Ordering::Relaxed), cpu: spin::cpu_time_of_process() - own })
     })
 }
 

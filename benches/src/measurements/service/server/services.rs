@@ -133,7 +133,7 @@ fn spawn_importers(world: &World) {
 }
 
 /// Rows that an importer parses between two yields: some tens of microseconds.
-const ROWS: u64 = 200;
+const ROWS: u64 = 500;
 
 /// Parses rows without end, and has kept tokio's `yield_now`.
 async fn import(rows: Arc<AtomicU64>) {
