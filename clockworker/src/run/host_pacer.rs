@@ -12,6 +12,9 @@
 //!   thread. With each empty visit after another they become rarer, down to a sixty-fourth.
 //! * **But not before half as long as the last visit took**: the host's own tasks get two thirds of the thread at most.
 //!
+//! * **A visit comes early when a queue has drained that the last one woke**, while others have work: monoio sends what tasks have
+//!   written during a visit. An early visit is followed by one in time.
+//!
 //! An empty visit woke no task and took no longer than [`EMPTY`] times the cheapest of late: a longer one had work of the
 //! host's own.
 
@@ -46,8 +49,12 @@ pub(super) struct HostPacer {
     cost: VisitCost,
     /// How long the last visit took.
     last_visit_ns: Cell<u64>,
-    /// Empty visits, one after another.
+    /// Empty visits, one after another. Early ones do not count.
     empty: Cell<u32>,
+    /// Whether the next visit, or the one under way, is early.
+    is_early: Cell<bool>,
+    /// Whether the turn may end early.
+    may_be_early: Cell<bool>,
     turn: Turn,
 }
 
@@ -72,6 +79,8 @@ impl HostPacer {
             cost: VisitCost::default(),
             last_visit_ns: Cell::new(0),
             empty: Cell::new(0),
+            is_early: Cell::new(false),
+            may_be_early: Cell::new(false),
             turn: Turn {
                 began: Cell::new(0),
                 due: Cell::new(u64::MAX),
@@ -97,6 +106,14 @@ impl HostPacer {
     pub(super) fn make_due(&self) {
         self.turn.due.set(0);
         self.turn.last.set(0);
+    }
+
+    /// Notes that a queue has drained while others have work.
+    pub(super) fn queue_drained(&self) {
+        if self.may_be_early.replace(false) {
+            self.is_early.set(true);
+            self.make_due();
+        }
     }
 
     /// Whether a visit is due at `now`, though the turn may go on with its round.
@@ -141,8 +158,14 @@ impl HostPacer {
         }
         self.last_visit_ns.set(took_ns);
         self.cost.note(took_ns);
-        let is_empty = in_vain() && took_ns <= EMPTY * self.cost.ns();
-        self.empty.set(if is_empty { self.empty.get().saturating_add(1) } else { 0 });
+        let (in_vain, was_early) = (in_vain(), self.is_early.replace(false));
+        self.may_be_early.set(!in_vain && !was_early);
+        let is_empty = in_vain && took_ns <= EMPTY * self.cost.ns();
+        if !is_empty {
+            self.empty.set(0);
+        } else if !was_early {
+            self.empty.set(self.empty.get().saturating_add(1));
+        }
     }
 
     /// How long the executor may run before the next visit, apart from its round.
@@ -244,6 +267,25 @@ mod tests {
         assert_eq!(visit(&pacer, 4_001, true), 20_000, "the host had work of its own");
         assert_eq!(visit(&pacer, 4_000, true), 21_000);
         assert_eq!(visit(&pacer, 1_000, false), 20_000, "it woke a task");
+    }
+
+    /// Whether the turn ends early when a queue drains after a visit.
+    fn is_early(pacer: &HostPacer, in_vain: bool) -> bool {
+        visit(pacer, 500, in_vain);
+        pacer.begin_turn(0);
+        pacer.queue_drained();
+        pacer.is_visit_due(0) && pacer.is_round_over(0, 1, || 10)
+    }
+
+    #[test]
+    fn a_queue_that_a_visit_woke_ends_the_turn_when_it_drains() {
+        let pacer = HostPacer::new(None);
+        assert!(is_early(&pacer, false));
+        assert!(!is_early(&pacer, false), "not twice in a row");
+        assert!(is_early(&pacer, false));
+        assert!(!is_early(&pacer, true) && !is_early(&pacer, true), "nothing was woken");
+        assert_eq!(pacer.empty.get(), 1, "an early one does not count");
+        assert!(!is_early(&HostPacer::new(Some(Duration::MAX)), false));
     }
 
     #[test]

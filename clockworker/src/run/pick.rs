@@ -198,6 +198,9 @@ impl Core {
             queue.runnable.set(false);
             eevdf.sleep(queue.id);
             self.queues.note_runnable(&eevdf);
+            if eevdf.runnable() > 0 || self.aside.has_idle_work() {
+                self.pacer.queue_drained();
+            }
         }
         drop(eevdf);
         self.after_finish(queue);

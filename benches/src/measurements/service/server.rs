@@ -157,6 +157,8 @@ pub(super) enum Arm {
 pub(super) enum Program {
     /// The protocol, by a task for each connection.
     Plain,
+    /// Its compactors wake each other by channels, and do not yield.
+    HandOn,
     /// Also pairs of tasks that wake each other.
     Pairs,
     /// Also a task of the host's that only yields.

@@ -30,7 +30,7 @@ use crate::measurements::service::server::{Program, World, give_up};
 /// The main function of what a setup has served.
 pub(in super::super) async fn main(world: World) -> io::Result<Infallible> {
     match world.setup.program {
-        Program::Plain => {}
+        Program::Plain | Program::HandOn => {}
         Program::Pairs => (0..PAIRS).for_each(|_| spawn_pair()),
         Program::Yielder => drop(task::spawn_local(yield_for_ever())),
         Program::Proxy => {
