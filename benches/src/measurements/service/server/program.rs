@@ -1,6 +1,7 @@
 //! The server, compiled once for each host and set of imports.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::pending;
 use std::io;
@@ -58,9 +59,10 @@ struct Turns {
 }
 
 fn ring(compactors: u32) -> impl Iterator<Item = Turns> {
-    let (mut others, mine): (Vec<_>, Vec<_>) = (0..compactors).map(|_| unbounded_channel()).unzip();
+    let (mut others, mine): (VecDeque<_>, Vec<_>) = (0..compactors).map(|_| unbounded_channel()).unzip();
     others.iter().for_each(|other| other.send(()).expect("it is open"));
-    others.rotate_left(others.len().min(1));
+    let first = others.pop_front();
+    others.extend(first);
     mine.into_iter().zip(others).map(|(mine, other)| Turns { mine, other })
 }
 
