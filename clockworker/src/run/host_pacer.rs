@@ -150,10 +150,14 @@ impl HostPacer {
         self.is_visiting.get()
     }
 
-    /// Ends the visit, if one was under way: the host had the thread for `took_ns`, and woke no task if `in_vain`.
+    /// Ends the visit, if one was under way: the host had the thread for `took_ns`, and woke no task if `in_vain`. A host to which
+    /// the executor left nothing to do has slept, unless `it_deferred` tasks: then that was a visit, too.
     #[inline]
-    pub(super) fn end_visit(&self, took_ns: u64, in_vain: impl FnOnce() -> bool) {
-        if !self.is_visiting.replace(false) || self.fixed_ns.is_some() {
+    pub(super) fn end_visit(&self, took_ns: u64, it_deferred: bool, in_vain: impl FnOnce() -> bool) {
+        if !self.is_visiting.replace(false) && !it_deferred {
+            return self.last_visit_ns.set(0);
+        }
+        if self.fixed_ns.is_some() {
             return;
         }
         self.last_visit_ns.set(took_ns);
@@ -224,7 +228,7 @@ mod tests {
 
     fn visit(pacer: &HostPacer, took_ns: u64, in_vain: bool) -> u64 {
         pacer.begin_visit();
-        pacer.end_visit(took_ns, || in_vain);
+        pacer.end_visit(took_ns, false, || in_vain);
         pacer.budget_ns()
     }
 
@@ -255,6 +259,10 @@ mod tests {
         assert_eq!(visit(&pacer, 90_000, true), 45_000);
         assert_eq!(visit(&pacer, 9_000_000, true), MOST_NS);
         assert_eq!(visit(&pacer, 600, false), 10_000);
+        pacer.end_visit(90_000, true, || false);
+        assert_eq!(pacer.budget_ns(), 45_000, "it did not sleep");
+        pacer.end_visit(90_000, false, || unreachable!("it slept"));
+        assert_eq!(pacer.budget_ns(), 10_000);
     }
 
     #[test]

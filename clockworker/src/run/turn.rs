@@ -90,6 +90,9 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
             Next::Park => {
                 core.shared.collect_memory();
                 if park(core, host) {
+                    if core.pacer.is_visit_due(core.meter.now()) {
+                        core.deferral.mark();
+                    }
                     if core.aside.is_used() && !core.set_alarm() {
                         core.yield_to_host(host);
                     }
@@ -240,12 +243,14 @@ impl Core {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
         self.observe_turn(now, took_ns, self.pacer.is_visiting());
-        self.pacer.end_visit(took_ns, || self.has_brought_nothing());
+        let undeferred = self.deferral.end_visit();
+        let it_deferred = self.shared.woken_list().is_some_and(|woken| woken.len() > undeferred);
+        self.pacer.end_visit(took_ns, it_deferred, || self.has_brought_nothing());
         let budget_ns = self.pacer.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
         self.pace.begin_turn(self.turn.poll_cap);
         self.turn.number.set(self.turn.number.get().wrapping_add(1));
-        self.turn.undeferred.set(Some(self.deferral.end_visit()));
+        self.turn.undeferred.set(Some(undeferred));
     }
 
     /// Whether the host's visit woke no task. What another thread sent, and a wake of the future given to `run_until`, may have come before it,
