@@ -56,9 +56,12 @@ fn play(seed: u64, delays: &Rc<Delays>) {
     let workload = Workload::draw(&mut rng);
     let bound = |of: usize, others| {
         let delay = bounds::delay(&workload.queues, of, workload.tasks[of], others);
-        // A turn of a budget that tunes itself is no shorter than this, where it ends with work left.
-        let budget = workload.host_budget.unwrap_or(HOST_BUDGETS.start().as_nanos() as u64);
-        bounds::with_host(delay, budget, workload.host_away)
+        // Where the budget tunes itself, each visit but an early one comes after this, and early ones never twice in a row.
+        let least = HOST_BUDGETS.start().as_nanos() as u64;
+        match workload.host_budget {
+            Some(budget) => bounds::with_host(delay, budget, workload.host_away),
+            None => bounds::with_host(delay, least, 2 * workload.host_away),
+        }
     };
     let queues = 0..workload.queues.len();
     let scene = Rc::new(Scene {
