@@ -86,8 +86,9 @@ impl<S: Scheduler + 'static> Builder<S> {
     /// where polls take longer than that, I/O waits for the poll under way only. While visits find nothing, they become rarer
     /// with each, down to a sixty-fourth. Where the host has tasks of its own, it gets two thirds of the thread at most. And
     /// where polls are short (32 µs in the mean), all tasks that were ready and had not merely yielded are polled before the
-    /// next visit, since what it brings goes behind them: one visit for many requests costs less than one for every few. All
-    /// this stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS).
+    /// next visit, since what it brings goes behind them: one visit for many requests costs less than one for every few. When a
+    /// queue has drained that a visit woke, while others have work left, the host is visited at once, so that what its tasks
+    /// wrote is sent; not twice in a row. All this stays within [`HOST_BUDGETS`](crate::HOST_BUDGETS).
     ///
     /// The host waits at most this long and one poll more. (Where a single queue is runnable and its scheduler needs no time,
     /// or the future given to `run_until` wakes itself, the clock is read at least every 32 polls, so when polls suddenly

@@ -124,8 +124,9 @@ impl Executor {
     ///
     /// # Panics
     ///
-    /// In a child process of the one that made the executor. When polled again once it is done. A panic of `future` is passed on; a panic of a task goes to the task's [`JoinHandle`], and is passed
-    /// on only with [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
+    /// In a child process of the one that made the executor. When polled again once it is done. A panic of `future` is passed
+    /// on; a panic of a task goes to the task's [`JoinHandle`], and is passed on only with
+    /// [`UnhandledPanic::ShutdownRuntime`](crate::UnhandledPanic::ShutdownRuntime).
     pub fn run_until<F: Future>(&self, future: F) -> RunUntil<'_, F> {
         RunUntil::new(&self.core, future)
     }

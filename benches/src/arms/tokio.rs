@@ -38,7 +38,7 @@ impl Runner for LocalSet {
 }
 
 #[derive(Debug)]
-pub(super) struct LocalRuntime(tokio::runtime::LocalRuntime);
+pub struct LocalRuntime(tokio::runtime::LocalRuntime);
 
 impl Default for LocalRuntime {
     fn default() -> Self {

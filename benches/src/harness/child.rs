@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, BufReader, Write};
-use std::process::{self, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{self, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
@@ -23,8 +23,14 @@ impl Child {
     ///
     /// To be called on a thread that is not pinned: the process finds its core by itself.
     pub fn start(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<Self> {
-        let mut process = Command::new(env::current_exe()?)
-            .args(arguments)
+        let mut command = Command::new(env::current_exe()?);
+        command.args(arguments);
+        Self::of(&mut command)
+    }
+
+    /// Starts a process of this program by a command that has another program run it.
+    pub fn of(command: &mut Command) -> Result<Self> {
+        let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -33,6 +39,11 @@ impl Child {
             unreachable!("both were asked for")
         };
         Ok(Child { process, questions, answers: Deserializer::from_reader(BufReader::new(answers)) })
+    }
+
+    /// Its standard error, if the command that started it has one for others to read.
+    pub fn complaints(&mut self) -> Option<ChildStderr> {
+        self.process.stderr.take()
     }
 
     /// What it says next. If there is nothing, the process has ended, or does so when its input does.

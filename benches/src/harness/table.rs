@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::comparison::{Comparison, Figure, Ratio};
+use super::comparison::{Arm, Comparison, Figure, Ratio};
 use super::numbers;
 use super::sign_test;
 
@@ -90,6 +90,25 @@ impl Table {
     pub fn row(mut self, title: impl Into<String>, cells: impl Into<Vec<Cell>>) -> Self {
         self.rows.push(Row { title: title.into(), cells: cells.into() });
         self
+    }
+
+    /// A table of programs and services of which only the imports change.
+    pub fn by_imports(title: impl Into<String>) -> Self {
+        let columns = ["before", "Clockworker", "before, again (A/A)"].map(str::to_owned).to_vec();
+        Table { columns, ..Table::new(title) }
+    }
+
+    /// Adds a row for each of these figures that the base has, under its heading: the base's value, and the ratios of the arm
+    /// and of the base measured again.
+    pub fn quantities(self, found: &Comparison, figures: &[(&str, &str, Unit)]) -> Self {
+        figures.iter().fold(self, |table, &(key, heading, unit)| {
+            let Some(base) = found.arms[0].figures.get(key) else { return table };
+            let ratio = |arm: Option<&Arm>| {
+                arm.and_then(|arm| arm.figures.get(key)?.ratio).map_or(Cell::Nothing, Cell::Ratio)
+            };
+            let cells = [Cell::Value(base.value, unit), ratio(found.arms.get(2)), ratio(found.arms.get(1))];
+            table.row(format!("{}: {heading}", found.title), cells)
+        })
     }
 
     /// All ratios, but those of the base to itself.
@@ -180,7 +199,6 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::comparison::Arm;
 
     fn figure(value: f64, ratio: Option<(f64, Option<[f64; 2]>, bool)>) -> Figure {
         let ratio =

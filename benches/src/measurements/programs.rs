@@ -11,9 +11,7 @@
 
 mod clients;
 
-use crate::harness::{
-    Arm, Cell, Comparison, Experiment, Measurement, Pinning, Processes, Sample, Table, Unit,
-};
+use crate::harness::{Experiment, Measurement, Pinning, Processes, Sample, Table, Unit};
 
 #[path = "programs"]
 mod on_local_set {
@@ -83,9 +81,8 @@ pub const PROGRAMS: Measurement = Measurement {
         programs().map(|program| experiment(program, setting())).collect()
     },
     tables: |found| {
-        let mut table = Table::new("Programs by their imports alone");
-        table.columns = ["before", "Clockworker", "before, again (A/A)"].map(str::to_owned).to_vec();
-        vec![found.iter().flat_map(rows).fold(table, |table, (title, cells)| table.row(title, cells))]
+        let table = Table::by_imports("Programs by their imports alone");
+        vec![found.iter().fold(table, |table, found| table.quantities(found, &ROWS))]
     },
 };
 
@@ -162,16 +159,4 @@ fn experiment(program: [&'static Program; 2], setting: Setting) -> Experiment {
     Experiment::new(key, title, [base, "Clockworker"], move |window| Ok((program[window.arm].run)(&setting)))
         .rounds(rounds)
         .processes(processes)
-}
-
-/// A row for each figure of a program that is shown.
-fn rows(found: &Comparison) -> impl Iterator<Item = (String, Vec<Cell>)> {
-    let [base, again, clockworker] = &found.arms[..] else { unreachable!("a program has two arms") };
-    ROWS.iter().filter_map(move |&(key, title, unit)| {
-        let ratio = |arm: &Arm| {
-            arm.figures.get(key).and_then(|figure| figure.ratio).map_or(Cell::Nothing, Cell::Ratio)
-        };
-        let cells = vec![Cell::Value(base.figures.get(key)?.value, unit), ratio(clockworker), ratio(again)];
-        Some((format!("{}: {title}", found.title), cells))
-    })
 }

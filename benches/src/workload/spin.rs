@@ -12,6 +12,8 @@
 use std::hint;
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// About half a microsecond of integer work between two looks at the clock, each a system call of a quarter of one.
 const ROUNDS_PER_STEP: u32 = 300;
 
@@ -27,10 +29,18 @@ pub fn burn(amount: Duration) {
     hint::black_box(state);
 }
 
+/// Of this thread.
 pub fn cpu_time() -> Duration {
-    use rustix::time::{ClockId, clock_gettime};
+    read(ClockId::ThreadCPUTime)
+}
 
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+/// Of all threads of this process.
+pub fn cpu_time_of_process() -> Duration {
+    read(ClockId::ProcessCPUTime)
+}
+
+fn read(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 

@@ -58,6 +58,30 @@ fn every_echo_server_answers_alone_and_beside_compactors() {
     }
 }
 
+/// There is no CPU time per answer where a window has none.
+#[test]
+fn every_service_by_its_imports_has_a_row_for_each_quantity() {
+    let found = quick("service --only proxy,redis,chat,importer,light,in_task");
+    let rows = [
+        "Proxy: answers, saturated",
+        "16 commands at once: answers, saturated",
+        "Chat rooms of 8: p99, saturated",
+        "axum::serve beside importers: rows, saturated",
+        "Accepted by hand beside importers: p50, open loop",
+        "A request each millisecond: CPU time per request",
+        "In a task of a LocalSet, beside pairs: answers",
+        "In a task of a LocalRuntime, beside a task that yields: p50",
+    ];
+    assert_shows(&found.printed, &rows);
+    for comparison in comparisons(&found.json) {
+        for arm in arms(comparison) {
+            let rate = value(arm, "closed_rate").or(value(arm, "open_rate"));
+            assert!(rate.is_some(), "{arm}");
+            assert_eq!(value(arm, "chunks").is_some(), title(comparison).contains("importers"), "{arm}");
+        }
+    }
+}
+
 fn check_percentiles(arm: &Value) {
     let percentiles = ["p50", "p99", "p999"].map(|part| value(arm, &format!("latency_ns.{part}")).unwrap());
     assert!(percentiles.is_sorted(), "{percentiles:?}");

@@ -193,8 +193,8 @@ pub(crate) fn admit_woken_in_slice<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     told: (&Cell<usize>, &PolicyCalls, &WokenList),
-) -> usize {
-    admit_woken(policy, records, told, None, BATCH)
+) {
+    admit_woken(policy, records, told, None, BATCH);
 }
 
 /// Guards the calls of a scheduler in a slice, where one `catch_unwind` catches its panics and the executor's: tells them

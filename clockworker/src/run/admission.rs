@@ -177,8 +177,8 @@ impl Core {
         // As a rule all are of one queue.
         if let Some(queue) = woken.only_queue().and_then(|queue| self.queue_at(queue)) {
             let admitted = queue.admit_woken(woken, deferred, most);
-            if deferred.is_none() {
-                queue.came(admitted);
+            if deferred.is_some() {
+                queue.yielded(admitted);
             }
             self.after_policy_call(&queue);
             return admitted;
@@ -205,8 +205,8 @@ impl Core {
     /// False if the task is ready already, or has finished.
     fn admit_ready(&self, queue: &RunQueue, key: RecordKey, deferred: Option<u8>) -> bool {
         let Some((task, why)) = queue.make_ready(key, deferred) else { return false };
-        if deferred.is_none() {
-            queue.came(1);
+        if deferred.is_some() {
+            queue.yielded(1);
         }
         self.make_runnable(queue);
         queue.push(task, why);
@@ -324,7 +324,6 @@ impl Core {
             return;
         };
         self.make_runnable(queue);
-        queue.came(1);
         let foreseen = placement.as_ref().map(|_| queue.records.borrow().next_id());
         let group = placement.as_ref().and_then(|placement| open_group(queue, placement)).unwrap_or(NO_GROUP);
         let task = queue.insert(group, |key| {

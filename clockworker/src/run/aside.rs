@@ -288,6 +288,9 @@ impl Core {
         } else {
             queue.runnable.set(false);
             self.give_up_place(queue);
+            if self.queues.eevdf.borrow().runnable() > 0 || self.aside.has_idle_work() {
+                self.pacer.queue_drained();
+            }
         }
         self.note_constraints();
     }

@@ -2,8 +2,9 @@
 //!
 //! tokio's own `yield_now` *defers* a waker: tokio wakes it after it has seen to its I/O. A task that awaits it has merely
 //! yielded, and its wake differs from a socket's by nothing but its time. Of the deferred wakers tokio wakes the last one first.
-//! So before a visit the executor defers a waker of its own, the *mark*. What the visit wakes before the mark was not deferred;
-//! what it wakes after it was, if its last poll was in the turn before.
+//! So before a visit the executor defers a waker of its own, the *mark*. What the host wakes before the mark was not deferred; what
+//! it wakes after it was, if its last poll was in the turn before. A turn that was long enough for a visit and ends with nothing
+//! left sets a mark, too.
 //!
 //! Where the executor runs in a task of tokio's, a host that is woken at once polls it again, 61 times, before tokio sees to its
 //! I/O. There the host's waker is deferred too, once the mark was seen to be woken: a `block_on` of another crate inside that
@@ -60,6 +61,12 @@ impl HostDeferral {
         } else {
             host.wake_by_ref();
         }
+        self.mark();
+    }
+
+    /// Marks what the host has deferred. tokio looks for I/O once more before it sleeps, but does not poll the executor.
+    pub(super) fn mark(&self) {
+        let Some(state) = self.mark.state.get() else { return };
         // Where nothing is deferred, it is woken in this call.
         state.woken_before.set(None);
         state.is_deferred.set(false);

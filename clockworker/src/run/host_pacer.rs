@@ -3,13 +3,17 @@
 //! That is a *visit*: the host sees to its I/O and its timers, and runs its own tasks. A visit can only help if it can change
 //! what is polled next. Time is an argument here, in nanoseconds of any clock.
 //!
-//! * **A turn is a round at least.** What a visit brings goes behind the tasks that are ready already, but for those that have
-//!   merely yielded. So a turn polls as many tasks as were ready at its beginning and had not yielded, while that takes
-//!   [`SHORT_NS`] a poll at most in the mean, and up to 200 µs in all. Counted are the tasks of the queue with the largest
-//!   claim, which a visit can put first: see [`Queues::round`](super::queues::Queues::round).
-//! * **Else the next visit comes after [`TURNS_WORTH`] times what an empty one costs**, 10 µs at least: a twentieth of the
+//! * **A turn polls what is ready before it makes a visit.** What a visit brings goes behind the tasks that are ready already,
+//!   but for those that have merely yielded. So once a visit is due, the turn polls as many tasks as are ready by then and have
+//!   not yielded: its *round*. It does so while polls take [`SHORT_NS`] at most in the mean, and up to 200 µs in all. Counted
+//!   are the tasks of the queue with the largest claim, which a visit can put first: see
+//!   [`Queues::round`](super::queues::Queues::round).
+//! * **A visit is due after [`TURNS_WORTH`] times what an empty one costs**, 10 µs at least: a twentieth of the
 //!   thread. With each empty visit after another they become rarer, down to a sixty-fourth.
 //! * **But not before half as long as the last visit took**: the host's own tasks get two thirds of the thread at most.
+//!
+//! * **A visit comes early when a queue has drained that the last one woke**, while others have work: monoio sends what tasks have
+//!   written during a visit. An early visit is followed by one in time.
 //!
 //! An empty visit woke no task and took no longer than [`EMPTY`] times the cheapest of late: a longer one had work of the
 //! host's own.
@@ -45,8 +49,12 @@ pub(super) struct HostPacer {
     cost: VisitCost,
     /// How long the last visit took.
     last_visit_ns: Cell<u64>,
-    /// Empty visits, one after another.
+    /// Empty visits, one after another. Early ones do not count.
     empty: Cell<u32>,
+    /// Whether the next visit, or the one under way, is early.
+    is_early: Cell<bool>,
+    /// Whether the turn may end early.
+    may_be_early: Cell<bool>,
     turn: Turn,
 }
 
@@ -58,10 +66,8 @@ struct Turn {
     due: Cell<u64>,
     /// When the host is visited in any case.
     last: Cell<u64>,
-    /// Polls until a visit may help. None until the turn's first slice.
-    round: Cell<Option<u32>>,
-    /// Polls in slices that are over.
-    polls: Cell<u32>,
+    /// Polls of the turn when its round is over. None until a visit is due.
+    round_end: Cell<Option<u32>>,
 }
 
 impl HostPacer {
@@ -73,17 +79,18 @@ impl HostPacer {
             cost: VisitCost::default(),
             last_visit_ns: Cell::new(0),
             empty: Cell::new(0),
+            is_early: Cell::new(false),
+            may_be_early: Cell::new(false),
             turn: Turn {
                 began: Cell::new(0),
                 due: Cell::new(u64::MAX),
                 last: Cell::new(u64::MAX),
-                round: Cell::new(None),
-                polls: Cell::new(0),
+                round_end: Cell::new(None),
             },
         }
     }
 
-    /// Begins a turn; says how long it is to take, apart from its round.
+    /// Begins a turn; says after how long a visit is due.
     #[inline]
     pub(super) fn begin_turn(&self, now: u64) -> u64 {
         let (budget_ns, longest_ns) = (self.budget_ns(), self.fixed_ns.unwrap_or(MOST_NS));
@@ -91,28 +98,8 @@ impl HostPacer {
         turn.began.set(now);
         turn.due.set(now.saturating_add(budget_ns));
         turn.last.set(now.saturating_add(longest_ns));
-        turn.round.set(None);
-        turn.polls.set(0);
+        turn.round_end.set(None);
         budget_ns
-    }
-
-    /// Sets how many tasks the turn is to poll before the next visit, in its first slice.
-    #[inline]
-    pub(super) fn begin_round(&self, tasks: impl FnOnce() -> u32) {
-        if self.turn.round.get().is_none() {
-            self.turn.round.set(Some(tasks()));
-        }
-    }
-
-    /// Notes a slice of so many polls.
-    #[inline]
-    pub(super) fn polled(&self, polls: u32) {
-        self.turn.polls.set(self.turn.polls.get().saturating_add(polls));
-    }
-
-    /// Notes that no task is ready any more.
-    pub(super) fn drained(&self) {
-        self.turn.round.set(Some(0));
     }
 
     /// Makes the host due, whatever time it is.
@@ -121,10 +108,35 @@ impl HostPacer {
         self.turn.last.set(0);
     }
 
-    /// Whether the host is due at `now`, so many polls after the last slice that is over.
+    /// Notes that a queue has drained while others have work.
+    pub(super) fn queue_drained(&self) {
+        if self.may_be_early.replace(false) {
+            self.is_early.set(true);
+            self.make_due();
+        }
+    }
+
+    /// Whether a visit is due at `now`, though the turn may go on with its round.
     #[inline]
-    pub(super) fn is_due(&self, now: u64, polls: u32) -> bool {
-        now >= self.turn.due.get() && !self.turn.goes_on(now, polls)
+    pub(super) fn is_visit_due(&self, now: u64) -> bool {
+        now >= self.turn.due.get()
+    }
+
+    /// Whether the round is over too, at `now`, after so many polls of the turn. Its tasks are those that are `ready` when this is
+    /// asked for the first time.
+    pub(super) fn is_round_over(&self, now: u64, polls: u32, ready: impl FnOnce() -> usize) -> bool {
+        let turn = &self.turn;
+        if now >= turn.last.get() {
+            return true;
+        }
+        let end = turn.round_end.get().unwrap_or_else(|| {
+            let end = polls.saturating_add(u32::try_from(ready()).unwrap_or(u32::MAX));
+            turn.round_end.set(Some(end));
+            end
+        });
+        // One more, as one long poll says little of the next.
+        let short_ns = SHORT_NS * (u64::from(polls) + 1);
+        polls >= end || now.saturating_sub(turn.began.get()) > short_ns
     }
 
     /// Begins a visit: the turn ends, and there is work left.
@@ -138,16 +150,26 @@ impl HostPacer {
         self.is_visiting.get()
     }
 
-    /// Ends the visit, if one was under way: the host had the thread for `took_ns`, and woke no task if `in_vain`.
+    /// Ends the visit, if one was under way: the host had the thread for `took_ns`, and woke no task if `in_vain`. A host to which
+    /// the executor left nothing to do has slept, unless `it_deferred` tasks: then that was a visit, too.
     #[inline]
-    pub(super) fn end_visit(&self, took_ns: u64, in_vain: impl FnOnce() -> bool) {
-        if !self.is_visiting.replace(false) || self.fixed_ns.is_some() {
+    pub(super) fn end_visit(&self, took_ns: u64, it_deferred: bool, in_vain: impl FnOnce() -> bool) {
+        if !self.is_visiting.replace(false) && !it_deferred {
+            return self.last_visit_ns.set(0);
+        }
+        if self.fixed_ns.is_some() {
             return;
         }
         self.last_visit_ns.set(took_ns);
         self.cost.note(took_ns);
-        let is_empty = in_vain() && took_ns <= EMPTY * self.cost.ns();
-        self.empty.set(if is_empty { self.empty.get().saturating_add(1) } else { 0 });
+        let (in_vain, was_early) = (in_vain(), self.is_early.replace(false));
+        self.may_be_early.set(!in_vain && !was_early);
+        let is_empty = in_vain && took_ns <= EMPTY * self.cost.ns();
+        if !is_empty {
+            self.empty.set(0);
+        } else if !was_early {
+            self.empty.set(self.empty.get().saturating_add(1));
+        }
     }
 
     /// How long the executor may run before the next visit, apart from its round.
@@ -158,18 +180,6 @@ impl HostPacer {
             let worth_ns = self.cost.ns() * u64::from(worth);
             worth_ns.max(self.last_visit_ns.get() / 2).clamp(LEAST_NS, MOST_NS)
         })
-    }
-}
-
-impl Turn {
-    /// Whether the round is not over, and does not take long.
-    #[cold]
-    fn goes_on(&self, now: u64, polls: u32) -> bool {
-        let polls = self.polls.get().saturating_add(polls);
-        let passed_ns = now.saturating_sub(self.began.get());
-        // One more, as one long poll says little of the next.
-        let are_short = passed_ns <= SHORT_NS * (u64::from(polls) + 1);
-        self.round.get().is_some_and(|round| polls < round) && are_short && now < self.last.get()
     }
 }
 
@@ -218,7 +228,7 @@ mod tests {
 
     fn visit(pacer: &HostPacer, took_ns: u64, in_vain: bool) -> u64 {
         pacer.begin_visit();
-        pacer.end_visit(took_ns, || in_vain);
+        pacer.end_visit(took_ns, false, || in_vain);
         pacer.budget_ns()
     }
 
@@ -249,6 +259,10 @@ mod tests {
         assert_eq!(visit(&pacer, 90_000, true), 45_000);
         assert_eq!(visit(&pacer, 9_000_000, true), MOST_NS);
         assert_eq!(visit(&pacer, 600, false), 10_000);
+        pacer.end_visit(90_000, true, || false);
+        assert_eq!(pacer.budget_ns(), 45_000, "it did not sleep");
+        pacer.end_visit(90_000, false, || unreachable!("it slept"));
+        assert_eq!(pacer.budget_ns(), 10_000);
     }
 
     #[test]
@@ -263,6 +277,25 @@ mod tests {
         assert_eq!(visit(&pacer, 1_000, false), 20_000, "it woke a task");
     }
 
+    /// Whether the turn ends early when a queue drains after a visit.
+    fn is_early(pacer: &HostPacer, in_vain: bool) -> bool {
+        visit(pacer, 500, in_vain);
+        pacer.begin_turn(0);
+        pacer.queue_drained();
+        pacer.is_visit_due(0) && pacer.is_round_over(0, 1, || 10)
+    }
+
+    #[test]
+    fn a_queue_that_a_visit_woke_ends_the_turn_when_it_drains() {
+        let pacer = HostPacer::new(None);
+        assert!(is_early(&pacer, false));
+        assert!(!is_early(&pacer, false), "not twice in a row");
+        assert!(is_early(&pacer, false));
+        assert!(!is_early(&pacer, true) && !is_early(&pacer, true), "nothing was woken");
+        assert_eq!(pacer.empty.get(), 1, "an early one does not count");
+        assert!(!is_early(&HostPacer::new(Some(Duration::MAX)), false));
+    }
+
     #[test]
     fn a_fixed_budget_stays_what_it_is() {
         let pacer = HostPacer::new(Some(Duration::ZERO));
@@ -270,11 +303,15 @@ mod tests {
         assert_eq!(HostPacer::new(Some(Duration::MAX)).budget_ns(), u64::MAX);
     }
 
-    /// When a turn ends that began with so many ready tasks, with polls that take `poll_ns`: after how many polls.
-    fn polls_of_turn(pacer: &HostPacer, round: u32, poll_ns: u64) -> u32 {
+    /// After how many polls a turn ends in which so many tasks wait for their first, with polls that take `poll_ns`.
+    fn polls_of_turn(pacer: &HostPacer, ready: u32, poll_ns: u64) -> u32 {
         pacer.begin_turn(1_000_000);
-        pacer.begin_round(|| round);
-        (1..).find(|&polls| pacer.is_due(1_000_000 + u64::from(polls) * poll_ns, polls)).unwrap()
+        let is_over = |polls: u32| {
+            let now = 1_000_000 + u64::from(polls) * poll_ns;
+            pacer.is_visit_due(now)
+                && pacer.is_round_over(now, polls, || ready.saturating_sub(polls) as usize)
+        };
+        (1..).find(|&polls| is_over(polls)).unwrap()
     }
 
     #[test]
@@ -291,17 +328,16 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_ends_when_its_round_is_over_or_nothing_is_ready() {
+    fn tasks_that_become_ready_in_a_round_do_not_make_it_longer() {
         let pacer = HostPacer::new(None);
         pacer.begin_turn(0);
-        assert!(pacer.is_due(10_000, 0), "it has no round yet");
-        pacer.begin_round(|| 30);
-        pacer.begin_round(|| unreachable!("it has one"));
-        pacer.polled(20);
-        assert!(!pacer.is_due(60_000, 9) && pacer.is_due(60_000, 10));
-        pacer.drained();
-        assert!(pacer.is_due(60_000, 0) && !pacer.is_due(9_999, 0));
+        assert!(!pacer.is_visit_due(9_999) && pacer.is_visit_due(10_000));
+        let is_over = |now, polls| pacer.is_round_over(now, polls, || 10);
+        assert!(!is_over(10_000, 20), "the round begins once a visit is due");
+        assert!(!is_over(60_000, 29) && is_over(60_000, 30));
+        pacer.begin_turn(60_000);
+        assert!(!is_over(70_000, 30), "each turn has its own");
         pacer.make_due();
-        assert!(pacer.is_due(0, 0));
+        assert!(pacer.is_visit_due(0) && is_over(0, 0));
     }
 }

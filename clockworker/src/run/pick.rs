@@ -132,11 +132,7 @@ impl Core {
 
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
-        let Some(queue) = self.pick() else {
-            self.pacer.drained();
-            return None;
-        };
-        self.pacer.begin_round(|| self.queues.round());
+        let queue = self.pick()?;
         self.end_visit();
         self.slice.running.set(Some(queue.id));
         self.slice.take_signal();
@@ -186,7 +182,7 @@ impl Core {
             let before = self.meter.now();
             queue.stride.shorten(self.meter.read() - before);
         }
-        queue.counters.slices.add(1);
+        queue.slice_is_over();
         // Also `Preempted`, but not by a queue: a slice in which the queue's own tasks were aborted, or in which there was
         // more to admit than fits between two polls.
         if end == SliceEnd::Preempted && !queue.has_aborted() && !self.is_flooded() {
@@ -208,6 +204,9 @@ impl Core {
             queue.runnable.set(false);
             eevdf.sleep(queue.id);
             self.queues.note_runnable(&eevdf);
+            if eevdf.runnable() > 0 || self.aside.has_idle_work() {
+                self.pacer.queue_drained();
+            }
         }
         drop(eevdf);
         self.after_finish(queue);
@@ -312,21 +311,37 @@ impl Core {
     /// Whether the host or another queue is due at `now`, after so many polls in this slice.
     #[inline]
     pub(crate) fn time_is_up(&self, now: u64, polls: u32) -> Option<SliceEnd> {
-        if self.pacer.is_due(now, polls) {
+        if self.is_turn_over(now, polls) {
             return Some(SliceEnd::HostDue);
         }
-        (self.queues.are_contended() && now >= self.slice.deadline.get()).then_some(SliceEnd::Spent)
+        self.is_slice_spent(now).then_some(SliceEnd::Spent)
+    }
+
+    #[inline]
+    fn is_slice_spent(&self, now: u64) -> bool {
+        self.queues.are_contended() && now >= self.slice.deadline.get()
+    }
+
+    #[inline]
+    fn is_turn_over(&self, now: u64, polls: u32) -> bool {
+        self.pacer.is_visit_due(now) && self.is_round_over(now, polls)
+    }
+
+    #[cold]
+    #[inline(never)] // the hot loop needs its registers
+    fn is_round_over(&self, now: u64, polls: u32) -> bool {
+        self.pacer.is_round_over(now, self.turn.polls(&self.pace) + polls, || self.queues.round())
+    }
+
+    /// Whether the task that is being polled is to let others run: the time of its slice is up, or the host is due.
+    pub(crate) fn is_poll_to_end(&self) -> bool {
+        let now = self.meter.read();
+        self.pacer.is_visit_due(now) || self.is_slice_spent(now)
     }
 
     /// Whether the host must run, between slices.
     pub(crate) fn is_host_due(&self) -> bool {
-        self.pace.is_over() || self.pacer.is_due(self.meter.now(), 0)
-    }
-
-    /// Notes so many polls in a slice that is over.
-    #[inline]
-    pub(crate) fn polled(&self, polls: u32) {
-        self.pacer.polled(polls);
+        self.pace.is_over() || self.is_turn_over(self.meter.now(), 0)
     }
 
     /// Notes which task is polled next.

@@ -33,8 +33,8 @@ pub(crate) struct RunQueue {
     pub(crate) ready: Cell<usize>,
     /// Tasks that have not finished.
     pub(crate) live: Cell<usize>,
-    /// Tasks that were woken or spawned, less the polls since.
-    fresh: Cell<u32>,
+    /// About how many ready tasks have merely yielded: the others are taken to be polled before them.
+    yielders: Cell<usize>,
     /// Whether EEVDF counts it as runnable, or it stands aside with work (see [`Place`](super::constraints::Place)).
     pub(crate) runnable: Cell<bool>,
     /// With fewer unfinished tasks than this it takes one more without further questions. [`MAX_TASKS`] where there are no
@@ -84,7 +84,7 @@ impl RunQueue {
             closed: Cell::new(false),
             removed: Cell::new(false),
             share: Cell::new(share),
-            fresh: Cell::new(0),
+            yielders: Cell::new(0),
             request_ns: Cell::new(request_ns),
             constraints: Constraints::default(),
             nesting: Nesting::default(),
@@ -120,21 +120,22 @@ impl RunQueue {
         }
     }
 
-    /// Notes that so many tasks were woken, but not by a host that had deferred them, or spawned.
+    /// Notes that so many tasks are ready that have merely yielded.
     #[inline]
-    pub(crate) fn came(&self, tasks: usize) {
-        self.fresh.set(self.fresh.get().saturating_add(tasks as u32));
+    pub(crate) fn yielded(&self, tasks: usize) {
+        self.yielders.set(self.yielders.get() + tasks);
     }
 
-    /// Notes so many polls.
+    /// Counts a slice that is over.
     #[inline]
-    pub(super) fn polled(&self, polls: u32) {
-        self.fresh.set(self.fresh.get().saturating_sub(polls));
+    pub(super) fn slice_is_over(&self) {
+        self.counters.slices.add(1);
+        self.yielders.set(self.yielders.get().min(self.ready.get()));
     }
 
     /// About how many ready tasks have not merely yielded.
-    pub(super) fn fresh(&self) -> u32 {
-        self.fresh.get().min(u32::try_from(self.ready.get()).unwrap_or(u32::MAX))
+    pub(super) fn ready_but_for_yielders(&self) -> usize {
+        self.ready.get().saturating_sub(self.yielders.get())
     }
 
     /// Marks a woken task as ready. The host had deferred it until the turn `deferred`, or, if that is `None`, has not.

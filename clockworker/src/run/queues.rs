@@ -108,12 +108,13 @@ impl Queues {
         self.list.borrow().iter().flatten().map(|queue| of(queue)).sum()
     }
 
-    /// How many ready tasks, that have not merely yielded, a visit of the host cannot put others before: those of the queue
-    /// with tasks that has the largest claim. If it sleeps, a visit may wake it, and the round is empty.
-    pub(super) fn round(&self) -> u32 {
+    /// How many ready tasks come before what a visit of the host may wake: those, that have not merely yielded, of the queue with
+    /// tasks that has the largest claim. If it sleeps, a visit may wake it, and there are none.
+    pub(super) fn round(&self) -> usize {
         let list = self.list.borrow();
         let with_tasks = list.iter().flatten().filter(|queue| queue.live.get() > 0);
-        with_tasks.max_by(|one, other| compare_claims(one, other)).map_or(0, |queue| queue.fresh())
+        let largest = with_tasks.max_by(|one, other| compare_claims(one, other));
+        largest.map_or(0, |queue| queue.ready_but_for_yielders())
     }
 
     /// Has every queue refuse tasks from now on.

@@ -97,7 +97,7 @@ fn run_for<L: Listener, S: Scheduler>(
                 // No other queue becomes runnable by that, so nothing is preempted. And where the policy does not want the
                 // woken tasks yet, several together cost less.
                 if yielded.is_some() || woken.are_many() || calls.guard(|| policy.wants_woken()) {
-                    queue.came(admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken)));
+                    admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken));
                 }
             } else {
                 drop((seated, records));
@@ -144,7 +144,7 @@ fn hand_back<S: Scheduler>(
     yielded: Option<Task>,
 ) {
     if woken.is_only_of(queue.key.index) {
-        queue.came(admit_woken_in_slice(policy, records, (&queue.ready, calls, woken)));
+        admit_woken_in_slice(policy, records, (&queue.ready, calls, woken));
     }
     if let Some(task) = yielded {
         push(policy, calls, task);
@@ -368,6 +368,7 @@ fn settle<S: Scheduler>(
             runnable.put_back();
             let task = as_task(id, group);
             queue.ready.set(queue.ready.get() + 1);
+            queue.yielded(1);
             count_in_group::<S>(records, task, timed);
             calls.guard(|| served(policy, records, task, timed));
             Some(task)

@@ -144,7 +144,6 @@ impl Core {
             task
         });
         queue.note_spawned(task, self.meter.now());
-        queue.came(1);
         push(task);
         self.tell_spawned(queue, task);
         self.shared.inbox.wake_parked_host();

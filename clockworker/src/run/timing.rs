@@ -130,6 +130,11 @@ impl Pace {
         self.polls_left.set(polls);
     }
 
+    /// Polls of the turn that are left.
+    pub(super) fn polls_left(&self) -> u32 {
+        self.polls_left.get()
+    }
+
     /// Whether the poll cap is reached.
     pub(super) fn is_over(&self) -> bool {
         self.polls_left.get() == 0
@@ -414,8 +419,6 @@ impl Drop for Timing<'_> {
     fn drop(&mut self) {
         let polls = self.polls();
         self.core.pace.polls_left.set(self.cap.saturating_sub(polls));
-        self.core.polled(polls);
-        self.queue.polled(polls);
         self.queue.stride.unread.set(polls - self.read_at);
         let poll = self.timed_at.saturating_sub(polls).max(1);
         self.queue.stride.lot.set(Lot { poll, stands_for: self.stands_for });

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
-use super::timing::SliceEnd;
+use super::timing::{Pace, SliceEnd};
 use crate::queue::Counter;
 use crate::task::{HostWaker, Id, WokenList};
 
@@ -55,6 +55,11 @@ impl TurnState {
         self.undeferred.set(self.undeferred.get().map(|undeferred| undeferred.saturating_sub(tasks)));
     }
 
+    /// The polls of the turn so far, but for those of a slice under way.
+    pub(super) fn polls(&self, pace: &Pace) -> u32 {
+        self.poll_cap - pace.polls_left()
+    }
+
     /// The task of another executor that is the current one where no task of this one is. Outside of turns that is `current`.
     #[inline]
     pub(super) fn outer_task(&self, current: Option<Id>) -> Option<Id> {
@@ -85,6 +90,9 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
             Next::Park => {
                 core.shared.collect_memory();
                 if park(core, host) {
+                    if core.pacer.is_visit_due(core.meter.now()) {
+                        core.deferral.mark();
+                    }
                     if core.aside.is_used() && !core.set_alarm() {
                         core.yield_to_host(host);
                     }
@@ -235,12 +243,14 @@ impl Core {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
         self.tell_turn(now, took_ns, self.pacer.is_visiting());
-        self.pacer.end_visit(took_ns, || self.has_brought_nothing());
+        let undeferred = self.deferral.end_visit();
+        let it_deferred = self.shared.woken_list().is_some_and(|woken| woken.len() > undeferred);
+        self.pacer.end_visit(took_ns, it_deferred, || self.has_brought_nothing());
         let budget_ns = self.pacer.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
         self.pace.begin_turn(self.turn.poll_cap);
         self.turn.number.set(self.turn.number.get().wrapping_add(1));
-        self.turn.undeferred.set(Some(self.deferral.end_visit()));
+        self.turn.undeferred.set(Some(undeferred));
     }
 
     /// Whether the host's visit woke no task. What another thread sent, and a wake of the future given to `run_until`, may have come before it,
@@ -299,8 +309,7 @@ impl Core {
             return true;
         }
         let other_queue = |woken: &WokenList| woken.any_of_other_queue(current.queue);
-        self.shared.woken_list().is_some_and(other_queue)
-            || self.time_is_up(self.meter.read(), u32::MAX).is_some()
+        self.shared.woken_list().is_some_and(other_queue) || self.is_poll_to_end()
     }
 
     /// Ends the turn with work left: wakes the host, for it to poll the executor again.

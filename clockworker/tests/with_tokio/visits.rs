@@ -5,6 +5,7 @@ use std::future::{Future, pending, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
+use std::time::Duration;
 
 use clockworker::schedulers::Ready;
 use clockworker::{Executor, ManualClock};
@@ -50,6 +51,26 @@ fn a_task_that_awaits_tokios_yield_now_has_yielded_from_the_first_time_on() {
         }
     };
     assert_eq!(reasons(yields, async |_| {}), [Ready::Deferred; 10]);
+}
+
+/// Also where both are deferred at once, so that the executor has nothing left to do.
+#[test]
+fn of_two_tasks_that_await_tokios_yield_now_each_has_a_turn_of_its_own() {
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+    let importers = [(); 2].map(|()| {
+        let clock = clock.clone();
+        ex.spawn(async move {
+            for _ in 0..10 {
+                clock.advance(Duration::from_micros(30));
+                yield_now().await;
+            }
+        })
+    });
+    current_thread().block_on(ex.run_until(futures::future::join_all(importers)));
+    let stats = ex.stats();
+    // But for the first and the last turn, in which both have one.
+    assert_eq!((stats.polls, stats.host_polls), (22, 20));
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn a_preempted_slice_says_so() {
     settle(&ex);
     let mut ends = lines(&ex.timeline());
     ends.retain(|what| what.contains("end:"));
-    assert_eq!(ends, ["50 end: Preempted", "50 end: Drained", "50 end: Drained"]);
+    assert_eq!(ends, ["50 end: Preempted", "50 end: HostDue", "50 end: Drained"]);
 }
 
 /// The place of the first event that says so.

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use clockworker::Executor;
 use clockworker::schedulers::RunnableFifo;
+use clockworker::{Executor, HOST_BUDGETS};
 use clockworker_testing::effort::each_seed;
 use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
@@ -56,7 +56,12 @@ fn play(seed: u64, delays: &Rc<Delays>) {
     let workload = Workload::draw(&mut rng);
     let bound = |of: usize, others| {
         let delay = bounds::delay(&workload.queues, of, workload.tasks[of], others);
-        bounds::with_host(delay, workload.host_budget, workload.host_away)
+        // Where the budget tunes itself, each visit but an early one comes after this, and early ones never twice in a row.
+        let least = HOST_BUDGETS.start().as_nanos() as u64;
+        match workload.host_budget {
+            Some(budget) => bounds::with_host(delay, budget, workload.host_away),
+            None => bounds::with_host(delay, least, 2 * workload.host_away),
+        }
     };
     let queues = 0..workload.queues.len();
     let scene = Rc::new(Scene {
@@ -78,7 +83,10 @@ impl Scene {
     fn set(self: &Rc<Self>) -> Executor {
         let (workload, ns) = (&self.workload, Duration::from_nanos);
         let first = workload.queues[0];
-        let builder = self.time.builder().host_budget(ns(workload.host_budget));
+        let builder = match workload.host_budget {
+            Some(budget) => self.time.builder().host_budget(ns(budget)),
+            None => Executor::builder().clock(self.time.clock()).poll_cap(u32::MAX),
+        };
         let builder = builder.scheduler(RunnableFifo::new()).share(first.share).request(ns(first.request));
         let ex = builder.build().unwrap();
         for (index, (shape, &tasks)) in workload.queues.iter().zip(&workload.tasks).enumerate() {
@@ -151,7 +159,8 @@ struct Workload {
     sleeps_once_in: Vec<Option<u64>>,
     longest_poll: u64,
     lengths: Lengths,
-    host_budget: u64,
+    /// None if it tunes itself.
+    host_budget: Option<u64>,
     /// The longest that the host is away between two turns.
     host_away: u64,
     longest_sleep: u64,
@@ -195,7 +204,11 @@ impl Workload {
                 1 => Lengths::Any,
                 _ => Lengths::Seldom(rng.u64(2..=20)),
             },
-            host_budget: if rng.bool() { u64::MAX } else { log_uniform(rng, 10_000, 10_000_000) },
+            host_budget: match rng.u8(..3) {
+                0 => None,
+                1 => Some(u64::MAX),
+                _ => Some(log_uniform(rng, 10_000, 10_000_000)),
+            },
             host_away: if rng.bool() { 0 } else { log_uniform(rng, 1, 200_000) },
             longest_sleep: log_uniform(rng, longest_poll, 100 * longest_poll),
             polls: rng.u64(200..=2_000),

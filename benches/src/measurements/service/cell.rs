@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::schedule::Gap;
 use super::server::Setup;
 use crate::harness::{Experiment, Pinning, Sample, Side, Window};
 use crate::process;
@@ -18,8 +19,14 @@ pub(super) const OPEN_RATE: &str = "open_rate";
 /// Chunks a second in closed loops, and in open ones.
 pub(super) const CLOSED_CHUNKS: &str = "closed_chunks";
 pub(super) const CHUNKS: &str = "chunks";
-/// From when a request was due until its answer was read.
+/// From when a request was due until its answer was read, in closed loops and in open ones.
+pub(super) const CLOSED_LATENCY: &str = "closed_latency_ns";
 pub(super) const LATENCY: &str = "latency_ns";
+/// CPU time of the server's thread for each answer, in closed loops and in open ones.
+pub(super) const CLOSED_CPU: &str = "closed_cpu_ns";
+pub(super) const CPU: &str = "cpu_ns";
+/// Calls of `epoll_wait` for each write.
+pub(super) const EPOLLS: &str = "epolls";
 /// From when a request was due until it was sent.
 pub(super) const LATENESS: &str = "lateness_ns";
 
@@ -33,6 +40,8 @@ pub(super) struct Load {
     pub(super) connections: usize,
     pub(super) loops: &'static [Loop],
     pub(super) window: Duration,
+    /// Between requests of an open loop.
+    pub(super) gap: Gap,
     pub(super) rounds: u32,
     pub(super) seed: u64,
 }
@@ -58,12 +67,14 @@ pub(super) type Start = fn(Setup, &Load, &Pinning) -> Result<Box<dyn Server>>;
 
 /// What was found in a window.
 pub(super) struct Found {
-    /// Latencies, of an open loop.
+    /// Latencies, and what is only found with some servers.
     pub(super) sample: Sample,
     /// Answers a second.
     pub(super) rate: f64,
     /// Chunks a second.
     pub(super) chunks: f64,
+    /// CPU time of the server's thread for each answer, in nanoseconds; NaN if it is not known.
+    pub(super) cpu: f64,
 }
 
 struct Cell {
@@ -113,13 +124,16 @@ impl Cell {
             // One schedule for all arms of a round.
             let part = self.number << 32 | u64::from(window.round);
             let found = self.server(window.place, window.arm)?.window(&load, rate, part)?;
-            let (rate_key, chunks_key) = match rate {
-                None => (CLOSED_RATE, CLOSED_CHUNKS),
-                Some(_) => (OPEN_RATE, CHUNKS),
+            let (rate_key, chunks_key, cpu_key) = match rate {
+                None => (CLOSED_RATE, CLOSED_CHUNKS, CLOSED_CPU),
+                Some(_) => (OPEN_RATE, CHUNKS, CPU),
             };
-            let has_compactors = self.arms[window.arm].compactors > 0;
-            let chunks = if has_compactors { found.chunks } else { f64::NAN };
-            Ok(sample.with(found.sample).number(rate_key, found.rate).number(chunks_key, chunks))
+            let sample = sample.with(found.sample).number(rate_key, found.rate);
+            let setup = self.arms[window.arm];
+            let chunks = if setup.compactors > 0 { found.chunks } else { f64::NAN };
+            // Others use up what the requests leave.
+            let cpu = if setup.is_idle_between_requests() { found.cpu } else { f64::NAN };
+            Ok(sample.number(chunks_key, chunks).number(cpu_key, cpu))
         })
     }
 

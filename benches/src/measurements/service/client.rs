@@ -5,19 +5,19 @@
 
 mod connection;
 
-use std::io;
-use std::net::{SocketAddr, TcpStream as Std};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream as Std};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
-use super::cell::{Found, LATENCY, LATENESS, Load, Server};
+use super::cell::{CLOSED_LATENCY, EPOLLS, Found, LATENCY, LATENESS, Load, Server};
+use super::process::Process;
 use super::protocol::Dialogue;
 use super::schedule::Schedule;
-use super::server::Setup;
-use crate::harness::child::Child;
+use super::server::{ADDRESS, Program, Setup};
 use crate::harness::{Pinning, Sample};
 use crate::stopwatch::{Stopwatch, now};
 use connection::Connection;
@@ -34,40 +34,48 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long the last answers of an open loop may take, beside compactors that go on.
 const LIMIT: Duration = Duration::from_millis(500);
 
-/// A server of our own, in a process of its own.
+/// A server with the client that talks to it.
 struct Own {
+    process: Process,
     client: Client,
-    process: Child,
+    /// What the server writes for each answer.
+    writes: f64,
 }
 
 pub(super) fn start(setup: Setup, load: &Load, pinning: &Pinning) -> Result<Box<dyn Server>> {
-    let mut process = Child::start(["service-server", &serde_json::to_string(&setup)?])?;
-    let dialogues = setup.protocol.dialogues(load.seed, load.connections);
-    let client = Client::connect(process.hear()?, &dialogues, pinning.apart())?;
+    let is_proxy = setup.program == Program::Proxy;
+    let upstream = is_proxy.then(|| TcpListener::bind(ADDRESS)).transpose()?;
+    let to = upstream.as_ref().map(TcpListener::local_addr).transpose()?;
+    let (process, address) = Process::start(Setup { upstream: to, ..setup })?;
+    let dialogues = setup.dialogues(load.seed, load.connections);
+    let client = Client::connect(address, &dialogues, setup.members(), pinning.apart(), upstream)?;
     process.let_run(false)?;
-    Ok(Box::new(Own { client, process }))
+    Ok(Box::new(Own { process, client, writes: if is_proxy { 2.0 } else { 1.0 } }))
 }
 
 impl Server for Own {
     fn window(&mut self, load: &Load, rate: Option<f64>, part: u64) -> Result<Found> {
-        let schedule =
-            rate.map(|rate| (rate, Schedule::draw(load.seed, part, rate, load.connections, load.window)));
-        self.process.let_run(true)?;
-        let before: u64 = self.process.ask(&())?;
-        let watch = Stopwatch::start();
-        let (sample, rate) = match schedule {
-            None => (Sample::default(), self.client.closed(load.window)?),
-            Some((rate, schedule)) => {
-                let open = self.client.open(&schedule, LIMIT)?;
-                let sample = Sample::default().waits(LATENCY, open.latencies);
-                (sample.waits(LATENESS, open.lateness.into_iter().map(Some)), rate)
+        let Load { seed, connections, window, gap, .. } = *load;
+        let client = &mut self.client;
+        let schedule = rate.map(|rate| (rate, Schedule::draw(seed, part, (rate, gap), connections, window)));
+        let ((sample, rate, answers), spent) = self.process.during(|| match schedule {
+            None => {
+                let (latencies, rate) = client.closed(window)?;
+                let answers = latencies.len();
+                let latencies = latencies.into_iter().map(Some);
+                Ok((Sample::default().waits(CLOSED_LATENCY, latencies), rate, answers))
             }
-        };
-        let elapsed = watch.elapsed().as_secs_f64();
-        let after: u64 = self.process.ask(&())?;
-        self.client.settle()?;
+            Some((rate, schedule)) => {
+                let open = client.open(&schedule, LIMIT)?;
+                let sample = Sample::default().waits(LATENCY, open.latencies);
+                let sample = sample.waits(LATENESS, open.lateness.into_iter().map(Some));
+                Ok((sample, rate, schedule.arrivals.len()))
+            }
+        })?;
+        client.settle()?;
         self.process.let_run(false)?;
-        Ok(Found { sample, rate, chunks: (after - before) as f64 / elapsed })
+        let sample = sample.number(EPOLLS, spent.epolls / (answers as f64 * self.writes));
+        Ok(Found { sample, rate, chunks: spent.chunks, cpu: spent.cpu / answers as f64 })
     }
 }
 
@@ -84,9 +92,23 @@ struct Client {
     poll: Poll,
     events: Events,
     connections: Vec<Connection>,
+    groups: Vec<Group>,
+    /// Connections of a group.
+    members: usize,
+    /// The upstream of a proxy, which sends back what comes: a stream for each connection.
+    echoes: Vec<TcpStream>,
     /// Whether this thread has its core to itself.
     is_alone: bool,
     buffer: Vec<u8>,
+}
+
+/// Connections that all get the answer to a request of one: the members of a chat room. Elsewhere each is a group by itself.
+#[derive(Clone, Default)]
+struct Group {
+    /// Requests so far.
+    begun: usize,
+    /// Answers to the last of them that have not come, in a closed loop.
+    left: usize,
 }
 
 struct Answer {
@@ -96,42 +118,74 @@ struct Answer {
 }
 
 impl Client {
-    /// Connects once for each dialogue, and has each connection answer a request.
-    fn connect(address: SocketAddr, dialogues: &[Dialogue], is_alone: bool) -> Result<Self> {
+    /// Connects once for each dialogue, and has each group of so many members answer a request.
+    fn connect(
+        address: SocketAddr,
+        dialogues: &[Dialogue],
+        members: usize,
+        is_alone: bool,
+        upstream: Option<TcpListener>,
+    ) -> Result<Self> {
         let poll = Poll::new()?;
-        let connect = |(number, dialogue): (usize, &Dialogue)| -> io::Result<Connection> {
-            let stream = Std::connect(address)?;
+        let open = |stream: Std, number| -> io::Result<TcpStream> {
             stream.set_nodelay(true)?;
             stream.set_nonblocking(true)?;
             let mut stream = TcpStream::from_std(stream);
             poll.registry().register(&mut stream, Token(number), Interest::READABLE | Interest::WRITABLE)?;
-            Ok(Connection::new(stream, dialogue.clone()))
+            Ok(stream)
+        };
+        let connect = |(number, dialogue): (usize, &Dialogue)| -> io::Result<Connection> {
+            Ok(Connection::new(open(Std::connect(address)?, number)?, dialogue.clone()))
         };
         let connections: io::Result<_> = dialogues.iter().enumerate().map(connect).collect();
-        let connections = connections.context("cannot connect to a server")?;
+        let accept = |(number, upstream): (usize, &TcpListener)| open(upstream.accept()?.0, number);
+        let all = dialogues.len();
+        let echoes = (all..2 * all).zip(upstream.iter().cycle()).map(accept).collect::<io::Result<_>>();
         let (events, buffer) = (Events::with_capacity(EVENTS), vec![0; BUFFER]);
-        let mut client = Client { poll, events, connections, is_alone, buffer };
+        let connections: Vec<_> = connections.context("cannot connect to a server")?;
+        let groups = vec![Group::default(); connections.len() / members];
+        let mut client =
+            Client { poll, events, connections, groups, members, echoes: echoes?, is_alone, buffer };
         client.begin_everywhere()?;
         client.settle()?;
         Ok(client)
     }
 
     fn begin_everywhere(&mut self) -> Result<()> {
-        self.connections.iter_mut().try_for_each(|connection| connection.begin(Duration::ZERO))
+        (0..self.groups.len()).try_for_each(|group| self.begin(group, Duration::ZERO))
     }
 
-    /// Sends a new request wherever one is answered, for `length`. The answers a second.
-    fn closed(&mut self, length: Duration) -> Result<f64> {
-        let (watch, mut answers) = (Stopwatch::start(), 0_u64);
+    /// Has a member of a group send a request, each in its turn.
+    fn begin(&mut self, group: usize, due: Duration) -> Result<()> {
+        let Group { begun, left } = &mut self.groups[group];
+        let members = &mut self.connections[group * self.members..][..self.members];
+        let sender = &mut members[*begun % self.members];
+        let dialogue = sender.dialogue();
+        let (request, answer) = &dialogue[*begun / self.members % dialogue.len()];
+        sender.send(request)?;
+        members.iter_mut().for_each(|member| member.expect(answer, due));
+        *begun += 1;
+        *left = self.members;
+        Ok(())
+    }
+
+    /// Sends a new request wherever one is answered, for `length`. How long the answers took, and how many there were a second.
+    fn closed(&mut self, length: Duration) -> Result<(Vec<Duration>, f64)> {
+        let (start, mut latencies) = (now(), Vec::new());
         self.begin_everywhere()?;
         loop {
-            let elapsed = watch.elapsed();
+            let elapsed = now() - start;
             if elapsed >= length {
-                return Ok(answers as f64 / elapsed.as_secs_f64());
+                let rate = latencies.len() as f64 / elapsed.as_secs_f64();
+                return Ok((latencies, rate));
             }
             for answer in self.gather(length - elapsed)? {
-                answers += 1;
-                self.connections[answer.connection].begin(Duration::ZERO)?;
+                latencies.push(answer.read - (start + answer.due));
+                let group = answer.connection / self.members;
+                self.groups[group].left -= 1;
+                if self.groups[group].left == 0 {
+                    self.begin(group, now() - start)?;
+                }
             }
         }
     }
@@ -146,7 +200,7 @@ impl Client {
                 if schedule.counts(arrival.due) {
                     open.lateness.push(now() - (start + arrival.due));
                 }
-                self.connections[arrival.connection].begin(arrival.due)?;
+                self.begin(arrival.connection, arrival.due)?;
             }
             let next = arrivals.peek().map_or(end, |arrival| arrival.due);
             for answer in self.gather((start + next).saturating_duration_since(now()))? {
@@ -187,12 +241,25 @@ impl Client {
         let mut answers = Vec::new();
         for event in &self.events {
             let connection = event.token().0;
+            if let Some(echo) = connection.checked_sub(self.connections.len()) {
+                send_back(&mut self.echoes[echo], &mut self.buffer).context("the upstream of a proxy")?;
+                continue;
+            }
             let due = self.connections[connection].serve(event, &mut self.buffer);
             let due = due.with_context(|| format!("connection {connection} to a server"))?;
             let read = now();
             answers.extend(due.into_iter().map(|due| Answer { connection, due, read }));
         }
         Ok(answers)
+    }
+}
+
+/// Sends back what has come. A connection has one message under way, for which there is room in the stream and in the buffer.
+fn send_back(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<()> {
+    match stream.read(buffer) {
+        Ok(read) => stream.write_all(&buffer[..read]),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

@@ -62,7 +62,7 @@ impl Server for Example {
         let (answered, latencies) = figures(&report)?;
         // In a closed loop they are only what the rate is, and the number of connections.
         let sample = if rate.is_some() { latencies } else { Sample::default() };
-        Ok(Found { sample, rate: answered, chunks: chunks as f64 / elapsed })
+        Ok(Found { sample, rate: answered, chunks: chunks as f64 / elapsed, cpu: f64::NAN })
     }
 }
 

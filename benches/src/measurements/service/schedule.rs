@@ -2,11 +2,21 @@
 
 use std::time::Duration;
 
-use crate::random::{Purpose, gap, random};
+use fastrand::Rng;
+
+use crate::random::{Purpose, random};
 
 /// This part of an open loop, from its start on, does not count: a server that has rested has no backlog yet, and the caches
 /// are those of another.
 const LEAD_PART: u32 = 6;
+
+/// From one request to the next, which is so long in the mean.
+pub(super) type Gap = fn(&mut Rng, Duration) -> Duration;
+
+/// Requests at equal distances.
+pub(super) fn even(_random: &mut Rng, mean: Duration) -> Duration {
+    mean
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
@@ -21,8 +31,14 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// A Poisson process of `rate` requests a second, each on any of the connections with the same probability.
-    pub(super) fn draw(seed: u64, part: u64, rate: f64, connections: usize, length: Duration) -> Self {
+    /// `rate` requests a second in the mean, each on any of the connections with the same probability.
+    pub(super) fn draw(
+        seed: u64,
+        part: u64,
+        (rate, gap): (f64, Gap),
+        connections: usize,
+        length: Duration,
+    ) -> Self {
         let mut random = random(seed, Purpose::Arrivals, part);
         let mean = Duration::from_secs_f64(1.0 / rate.max(1.0));
         let mut arrivals = Vec::new();
@@ -47,10 +63,11 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::gap;
 
     #[test]
     fn arrivals_come_in_order_at_the_rate_on_all_connections_and_count_after_the_lead() {
-        let draw = |seed, part| Schedule::draw(seed, part, 100_000.0, 10, Duration::from_secs(1));
+        let draw = |seed, part| Schedule::draw(seed, part, (100_000.0, gap), 10, Duration::from_secs(1));
         let schedule = draw(1, 1);
         assert!(schedule.arrivals == draw(1, 1).arrivals && schedule.arrivals != draw(1, 2).arrivals);
         let arrivals = &schedule.arrivals;

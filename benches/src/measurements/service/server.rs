@@ -20,9 +20,10 @@ use clockworker::schedulers::Qlas;
 use clockworker::{Executor, compat};
 use serde::{Deserialize, Serialize};
 
-use super::protocol::Protocol;
+use super::protocol::{Dialogue, MEMBERS, Protocol, http};
+use crate::arms::Runner;
 use crate::arms::clockworker::{executor_under, two_queues};
-use crate::arms::tokio::host;
+use crate::arms::tokio::{LocalRuntime, LocalSet, host};
 use crate::harness::child::{answer, say};
 use crate::harness::{Pinning, Side};
 use crate::workload::spin;
@@ -33,6 +34,7 @@ mod local_set {
     use tokio::task::{spawn_local, yield_now};
 
     pub(super) mod program;
+    pub(super) mod services;
 }
 
 #[allow(clippy::duplicate_mod, reason = "that arms are one source is what this is for")]
@@ -42,6 +44,7 @@ mod imports {
     use clockworker::compat::{spawn_local, yield_now};
 
     pub(super) mod program;
+    pub(super) mod services;
 }
 
 /// By its imports, but for `yield_now`, which was forgotten.
@@ -82,7 +85,7 @@ mod imports_in_monoio {
 }
 
 /// Where every server listens, on a port that the system chooses.
-const ADDRESS: &str = "127.0.0.1:0";
+pub(super) const ADDRESS: &str = "127.0.0.1:0";
 
 /// The buffer of each connection: two of the largest messages, so that a read that fetches one knows it is all there was.
 const BUFFER: usize = 8 << 10;
@@ -100,6 +103,8 @@ const SHARES: [u32; 2] = [19, 1];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Host {
     Tokio,
+    /// tokio, with tasks of its own that need not be `Send`.
+    LocalRuntime,
     #[cfg(all(feature = "rivals", target_os = "linux"))]
     Monoio,
 }
@@ -115,6 +120,7 @@ impl Host {
     pub(super) fn title(self) -> &'static str {
         match self {
             Host::Tokio => "tokio",
+            Host::LocalRuntime => "LocalRuntime",
             #[cfg(all(feature = "rivals", target_os = "linux"))]
             Host::Monoio if monoio::utils::detect_uring() => "monoio (io_uring)",
             #[cfg(all(feature = "rivals", target_os = "linux"))]
@@ -136,6 +142,8 @@ pub(super) enum Arm {
     Native,
     /// Clockworker by its imports alone: one queue, all defaults.
     Imports,
+    /// By its imports, as a task of the host's own.
+    InTask,
     /// Imports with tokio's own yield_now kept, on tokio only.
     TokioYield,
     /// A queue for connections and one for compactors.
@@ -144,22 +152,72 @@ pub(super) enum Arm {
     Qlas,
 }
 
+/// What is served, and beside what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Program {
+    /// The protocol, by a task for each connection.
+    Plain,
+    /// Its compactors wake each other by channels, and do not yield.
+    HandOn,
+    /// Also pairs of tasks that wake each other.
+    Pairs,
+    /// Also a task of the host's that only yields.
+    Yielder,
+    /// A proxy of the client's own upstream.
+    Proxy,
+    /// Chat rooms: what a member says goes to all members.
+    Chat,
+    /// HTTP by `axum::serve` on the host, beside importers.
+    Served,
+    /// HTTP by hyper on connections that are accepted by hand, beside importers.
+    ByHand,
+}
+
 /// How a server is made.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Setup {
     pub(super) host: Host,
     pub(super) protocol: Protocol,
     pub(super) arm: Arm,
+    /// Compactors; of the HTTP server, importers.
     pub(super) compactors: u32,
+    pub(super) program: Program,
+    /// Where a proxy connects to.
+    pub(super) upstream: Option<SocketAddr>,
+    /// Whether calls of `epoll_wait` are counted, by `strace`.
+    pub(super) is_traced: bool,
 }
 
 impl Setup {
+    pub(super) fn new(host: Host, protocol: Protocol, arm: Arm, compactors: u32) -> Self {
+        Setup { host, protocol, arm, compactors, program: Program::Plain, upstream: None, is_traced: false }
+    }
+
+    /// What is said on each connection.
+    pub(super) fn dialogues(self, seed: u64, connections: usize) -> Vec<Dialogue> {
+        match self.program {
+            Program::Served | Program::ByHand => http(connections),
+            _ => self.protocol.dialogues(seed, connections),
+        }
+    }
+
+    pub(super) fn is_idle_between_requests(self) -> bool {
+        self.compactors == 0 && !matches!(self.program, Program::Pairs | Program::Yielder)
+    }
+
+    /// Connections that hear each answer.
+    pub(super) fn members(self) -> usize {
+        if self.program == Program::Chat { MEMBERS } else { 1 }
+    }
+
     /// What runs its tasks, for tables.
     pub(super) fn title(self) -> &'static str {
         match (self.arm, self.host) {
             (Arm::Native, Host::Tokio) => "LocalSet",
             #[cfg(all(feature = "rivals", target_os = "linux"))]
             (Arm::Native, Host::Monoio) => "monoio spawn",
+            (Arm::Native, Host::LocalRuntime) => "LocalRuntime",
+            (Arm::InTask, _) => "Clockworker in a task",
             (Arm::Imports, _) => "Clockworker by imports",
             (Arm::TokioYield, _) => "Clockworker by imports, tokio's yield_now",
             (Arm::TwoQueues, _) => "Clockworker, two queues 19:1",
@@ -168,9 +226,17 @@ impl Setup {
     }
 }
 
+/// What a server's process has spent so far.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Count {
+    pub(super) chunks: u64,
+    /// CPU time of all threads but the one that answers.
+    pub(super) cpu: Duration,
+}
+
 struct World {
     setup: Setup,
-    /// Chunks so far.
+    /// Chunks so far; rows of importers.
     chunks: Arc<AtomicU64>,
 }
 
@@ -192,7 +258,10 @@ pub fn run(setup: &str) -> Result<()> {
         give_up(&error);
     });
     pinning.pin(Side::Load);
-    answer(|()| Ok(chunks.load(Ordering::Relaxed)))
+    answer(|()| {
+        let own = spin::cpu_time();
+        Ok(Count { chunks: chunks.load(Ordering::Relaxed), cpu: spin::cpu_time_of_process() - own })
+    })
 }
 
 fn serve(world: World) -> io::Result<Infallible> {
@@ -205,12 +274,13 @@ fn serve(world: World) -> io::Result<Infallible> {
             match arm {
                 Arm::Native => {
                     let local_set = tokio::task::LocalSet::new();
-                    host.block_on(local_set.run_until(local_set::program::main(world, None)))
+                    host.block_on(local_set.run_until(local_set::services::main(world)))
                 }
                 Arm::Imports => {
                     let local_set = compat::LocalSet::new();
-                    host.block_on(local_set.run_until(imports::program::main(world, None)))
+                    host.block_on(local_set.run_until(imports::services::main(world)))
                 }
+                Arm::InTask => LocalSet::default().block_on(in_task(world)),
                 Arm::TokioYield => {
                     let local_set = compat::LocalSet::new();
                     host.block_on(local_set.run_until(tokio_yield::program::main(world, None)))
@@ -220,10 +290,12 @@ fn serve(world: World) -> io::Result<Infallible> {
                 }
             }
         }
+        Host::LocalRuntime => match arm {
+            Arm::InTask => LocalRuntime::default().block_on(in_task(world)),
+            _ => LocalRuntime::default().block_on(local_set::services::main(world)),
+        },
         #[cfg(all(feature = "rivals", target_os = "linux"))]
         Host::Monoio => {
-            use crate::arms::Runner;
-
             let host = crate::arms::monoio::Monoio::default();
             if arm == Arm::Native {
                 return host.block_on(monoio_spawn::program::main(world, None));
@@ -234,6 +306,12 @@ fn serve(world: World) -> io::Result<Infallible> {
             if is_busy { host.block_on(clockworker::monoio::with_timers(run))? } else { host.block_on(run) }
         }
     }
+}
+
+/// Serves in a task of the host's.
+async fn in_task(world: World) -> io::Result<Infallible> {
+    let serve = async { compat::LocalSet::new().run_until(imports::services::main(world)).await };
+    tokio::task::spawn_local(serve).await.map_err(io::Error::other)?
 }
 
 /// The first that a server says.

@@ -97,6 +97,11 @@ fn cells_in_use_do_not_overlap() {
 }
 
 #[test]
+fn a_block_is_full_of_cells_but_for_its_header_and_the_allocators_word() {
+    assert_eq!([8, 88].map(per_block), [2_039, 185]);
+}
+
+#[test]
 fn a_block_goes_from_current_to_full_to_partial_to_spare_and_is_cut_anew() {
     let (pool, returned) = pool();
     let each = per_block(88);
@@ -108,8 +113,9 @@ fn a_block_goes_from_current_to_full_to_partial_to_spare_and_is_cut_anew() {
     let rest: Vec<_> = cells.drain(..each - 1).collect();
     give_back(&pool, rest);
     assert_eq!(blocks(&pool), [1, 0, 1, 1]);
-    let others = take(&pool, &returned, 96, 1);
+    let others = take(&pool, &returned, 96, 2);
     assert_eq!(blocks(&pool), [2, 0, 1, 0], "the spare serves another class");
+    assert_eq!(others[1].as_ptr().addr() - others[0].as_ptr().addr(), 96);
     give_back(&pool, cells.into_iter().chain(others));
     assert_eq!(blocks(&pool), [2, 0, 0, 1], "those that cells are taken from stay");
 }

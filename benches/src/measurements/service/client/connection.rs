@@ -13,8 +13,6 @@ use crate::measurements::service::protocol::Dialogue;
 pub(super) struct Connection {
     stream: TcpStream,
     dialogue: Dialogue,
-    /// Requests so far.
-    begun: usize,
     /// What is not written yet, and what is not read yet.
     outgoing: Vec<u8>,
     expected: Vec<u8>,
@@ -27,21 +25,28 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(stream: TcpStream, dialogue: Dialogue) -> Self {
         let (outgoing, expected, waiting) = (Vec::new(), Vec::new(), VecDeque::new());
-        Connection { stream, dialogue, begun: 0, outgoing, expected, waiting, read: 0 }
+        Connection { stream, dialogue, outgoing, expected, waiting, read: 0 }
     }
 
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Begins a request, and writes what can be written.
-    pub(super) fn begin(&mut self, due: Duration) -> Result<()> {
-        let (request, answer) = &self.dialogue[self.begun % self.dialogue.len()];
-        self.begun += 1;
+    /// Its requests, with their answers.
+    pub(super) fn dialogue(&self) -> Dialogue {
+        self.dialogue.clone()
+    }
+
+    /// Writes what can be written of a request.
+    pub(super) fn send(&mut self, request: &str) -> Result<()> {
         self.outgoing.extend_from_slice(request.as_bytes());
+        self.write()
+    }
+
+    /// Expects an answer to a request that was due then.
+    pub(super) fn expect(&mut self, answer: &str, due: Duration) {
         self.expected.extend_from_slice(answer.as_bytes());
         self.waiting.push_back((due, answer.len()));
-        self.write()
     }
 
     /// Writes and reads what can be. When the requests were due that are now answered.

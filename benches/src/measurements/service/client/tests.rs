@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::thread;
 
 use super::*;
+use crate::random::gap;
 
 const SIZE: usize = 100;
 const WINDOW: Duration = Duration::from_millis(20);
@@ -34,7 +35,7 @@ fn echo(mut stream: Std) -> io::Result<()> {
 fn connect(address: SocketAddr, connections: usize, size: usize) -> Result<Client> {
     let message = |letter: &str| (letter.repeat(size), letter.repeat(size));
     let dialogue: Dialogue = Rc::new(["a", "b"].map(message));
-    Client::connect(address, &vec![dialogue; connections], false)
+    Client::connect(address, &vec![dialogue; connections], 1, false, None)
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn everything_that_is_sent_comes_back_in_any_pieces() {
         let mut client = connect(serve(3, echo), 3, size).unwrap();
         client.closed(WINDOW).unwrap();
         client.settle().unwrap();
-        let schedule = Schedule::draw(1, 1, rate, 3, WINDOW);
+        let schedule = Schedule::draw(1, 1, (rate, gap), 3, WINDOW);
         let open = client.open(&schedule, PATIENCE).unwrap();
         assert!(open.latencies.iter().all(Option::is_some));
         assert_eq!([open.latencies.len(), open.lateness.len()], [schedule.counted(); 2]);
@@ -62,7 +63,7 @@ fn what_does_not_come_back_has_no_end() {
         Ok(())
     });
     let mut client = connect(address, 1, SIZE).unwrap();
-    let schedule = Schedule::draw(1, 1, 10_000.0, 1, WINDOW);
+    let schedule = Schedule::draw(1, 1, (10_000.0, gap), 1, WINDOW);
     let open = client.open(&schedule, Duration::ZERO).unwrap();
     assert_eq!(open.latencies, vec![None; schedule.counted()]);
 }
