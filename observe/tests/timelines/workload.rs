@@ -91,7 +91,6 @@ fn it_is_written_as_a_trace() {
 arrival,service,queue,group,polls,response
 0,200000,default,0,100000 100000,250000
 0,50000,other,1,50000,50000
-50000,0,(host),,,
 150000,0,(host),,,
 250000,0,(host),,,
 ";
