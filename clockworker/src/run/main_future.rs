@@ -51,7 +51,6 @@ impl MainFuture {
 
 /// Whether the future of a run was woken, of whichever run: then the slice under way ends soon. Set by
 /// [`RunWaker`](super::RunWaker), which knows of which run.
-#[derive(Debug)]
 pub(crate) struct MainFlag {
     woken: AtomicBool,
     shared: SharedRef,

@@ -8,7 +8,6 @@ use crate::sync::{Arc, AtomicBool, AtomicWaker, WakeTarget, impl_wake};
 use crate::task::HostWaker;
 
 /// The waker of a run's future.
-#[derive(Debug)]
 pub(crate) struct RunWaker {
     woken: AtomicBool,
     /// The waker of the task that polls the run, while the run waits.

@@ -19,7 +19,6 @@ use crate::base::{drop_quietly, wake_quietly};
 use crate::sync::{Arc, Mutex, MutexGuard};
 
 /// The tasks of a set that have finished, in that order, and who waits for the next one. The set's end of the list.
-#[derive(Debug)]
 pub(crate) struct FinishedTasks {
     list: Arc<FinishedList>,
     /// The address of the last task of those that were taken out of the list and are still to be turned round, or [`Link::NONE`].
@@ -31,7 +30,6 @@ pub(crate) struct FinishedTasks {
 }
 
 /// What a set and its tasks share.
-#[derive(Debug)]
 pub(super) struct FinishedList {
     /// Its owner, the set, is parked while a waker is to be woken. A counted reference to the list goes with the mark, to the task that
     /// takes it away.
@@ -40,7 +38,6 @@ pub(super) struct FinishedList {
 }
 
 /// A task that was taken out of the list: a reference to it, and its place in the set.
-#[derive(Debug)]
 pub(crate) struct FinishedTask {
     task: AbortHandle,
     place: usize,

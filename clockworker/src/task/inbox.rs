@@ -17,7 +17,6 @@ use crate::base::{drop_quietly, wake_quietly};
 use crate::sync::AtomicWaker;
 
 /// See the [module docs](self).
-#[derive(Debug)]
 pub(crate) struct Inbox {
     tasks: TreiberStack,
     /// The waker of the task that `run_until` runs in.
@@ -121,7 +120,7 @@ impl Inbox {
 ///
 /// The stack has its newest task on top: [`turn_round`](Batch::turn_round) puts the first pushed first, before tasks are
 /// taken.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Batch {
     /// Not turned round yet, newest first.
     stack: Option<Link>,

@@ -4,7 +4,6 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -294,17 +293,5 @@ impl ProbeCaller<'_> {
             (None, Some(payload)) => resume_unwind(payload),
             (None, None) => unreachable!("it has a value or has panicked"),
         }
-    }
-}
-
-impl fmt::Debug for Listening {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listening").field("wants", &self.wants).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for LocalProbe {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalProbe").field("is_called", &self.is_called.get()).finish_non_exhaustive()
     }
 }

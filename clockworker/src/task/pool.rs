@@ -23,7 +23,6 @@ mod tests;
 use std::alloc::Layout;
 use std::array;
 use std::cell::Cell;
-use std::fmt;
 use std::ptr::NonNull;
 
 use block::{Block, Blocks, Place};
@@ -247,11 +246,5 @@ impl Drop for Pool {
             // SAFETY: each cell in use would hold the pool, so there is none. The block was in this place only.
             unsafe { block.free() };
         }
-    }
-}
-
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("spares", &self.spares.get()).finish_non_exhaustive()
     }
 }

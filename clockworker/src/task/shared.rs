@@ -13,7 +13,6 @@ use crate::sync::{Mutex, MutexGuard};
 const PLACEMENTS_KEPT: usize = 2_048;
 
 /// Lives as long as the last cell, handle or executor that needs it; see [`SharedRef`](crate::task::SharedRef).
-#[derive(Debug)]
 pub(crate) struct Shared {
     /// The owner thread's way in.
     local: OwnerCell<Local>,
@@ -28,7 +27,6 @@ pub(crate) struct Shared {
 }
 
 /// What only the owner thread reaches.
-#[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) woken: WokenList,
     pub(crate) credits: Credits,
@@ -37,7 +35,7 @@ pub(crate) struct Local {
 }
 
 /// Names of queues, for spawns from other threads. A wake never takes the lock.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Names {
     /// Ordered, since comparing a few short names takes less than hashing one.
     queues: BTreeMap<Box<str>, Named>,
@@ -47,7 +45,6 @@ struct Names {
 }
 
 /// The queue that was given a name last.
-#[derive(Debug)]
 struct Named {
     key: QueueKey,
     /// Whether it takes tasks. If not, the name is free.

@@ -18,10 +18,8 @@ use crate::sync::{AtomicUsize, fence, reclaim};
 const BLOCK: usize = 1 << 10;
 
 /// See the [module docs](self).
-#[derive(Debug)]
 pub(crate) struct SharedRef(NonNull<Counted>);
 
-#[derive(Debug)]
 struct Counted {
     /// References given out, credits included.
     count: AtomicUsize,
@@ -29,7 +27,7 @@ struct Counted {
 }
 
 /// References that the owner thread has in hand. They keep the count above zero as any reference does.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Credits {
     in_hand: Cell<usize>,
     /// True after the end of the executor: then the owner thread counts as any other.

@@ -27,7 +27,6 @@ use std::sync::atomic::Ordering;
 use crate::sync::{AtomicUsize, fence};
 
 /// See the [module docs](self).
-#[derive(Debug)]
 pub(super) struct TreiberStack {
     head: AtomicUsize,
 }

@@ -10,7 +10,6 @@ use super::header::Link;
 use super::live::{Incoming, take_off_woken_list};
 
 /// See the [module docs](self). Not `Sync`, so `&WokenList` exists on the owner thread only.
-#[derive(Debug)]
 pub(crate) struct WokenList {
     list: RefCell<Fifo<Link>>,
     /// The queue of the tasks pushed since the list was empty: an index, [`SEVERAL`] or [`EMPTY`]. Read after each poll, and
@@ -20,7 +19,6 @@ pub(crate) struct WokenList {
 
 /// Items by coming. As a rule the list has emptied before it is pushed to again, so a `Vec` that begins anew then takes less than a
 /// ring.
-#[derive(Debug)]
 struct Fifo<T> {
     items: Vec<T>,
     /// So many of the first ones are taken out.

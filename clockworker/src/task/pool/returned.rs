@@ -6,7 +6,6 @@ use crate::sync::Cell;
 use crate::task::treiber_stack::TreiberStack;
 
 /// A stack of freed cells, through the cells themselves. Any thread pushes; the pool's owner takes all at once.
-#[derive(Debug)]
 pub(crate) struct Returned(TreiberStack);
 
 /// What a cell is in the stack.
