@@ -24,6 +24,8 @@ use crate::task::{OwnerCell, SharedRef};
 pub(crate) struct HostDeferral {
     mark: Arc<Mark>,
     waker: Waker,
+    /// Whether it was set in this turn or the last.
+    is_set: Cell<bool>,
 }
 
 struct Mark {
@@ -46,7 +48,7 @@ struct MarkState {
 impl HostDeferral {
     pub(super) fn new(shared: &SharedRef) -> Self {
         let mark = Arc::new(Mark { shared: shared.clone(), state: OwnerCell::new(MarkState::default()) });
-        Self { waker: waker_of(Arc::clone(&mark)), mark }
+        Self { waker: waker_of(Arc::clone(&mark)), mark, is_set: Cell::new(false) }
     }
 
     /// Has the host poll the executor again after a visit, in which it marks what it has deferred.
@@ -67,6 +69,7 @@ impl HostDeferral {
     /// Marks what the host has deferred. tokio looks for I/O once more before it sleeps, but does not poll the executor.
     pub(super) fn mark(&self) {
         let Some(state) = self.mark.state.get() else { return };
+        self.is_set.set(true);
         // Where nothing is deferred, it is woken in this call.
         state.woken_before.set(None);
         state.is_deferred.set(false);
@@ -78,6 +81,11 @@ impl HostDeferral {
     /// list.
     #[inline]
     pub(super) fn end_visit(&self) -> usize {
+        if self.is_set.replace(false) { self.take() } else { usize::MAX }
+    }
+
+    #[cold]
+    fn take(&self) -> usize {
         let Some(state) = self.mark.state.get() else { return usize::MAX };
         state.is_deferred.set(false);
         state.woken_before.take().unwrap_or(usize::MAX)

@@ -154,9 +154,10 @@ impl HostPacer {
     /// the executor left nothing to do has slept, unless `it_deferred` tasks: then that was a visit, too.
     #[inline]
     pub(super) fn end_visit(&self, took_ns: u64, it_deferred: bool, in_vain: impl FnOnce() -> bool) {
-        if !self.is_visiting.replace(false) && !it_deferred {
+        if !self.is_visiting.get() && !it_deferred {
             return self.last_visit_ns.set(0);
         }
+        self.is_visiting.set(false);
         if self.fixed_ns.is_some() {
             return;
         }

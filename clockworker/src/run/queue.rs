@@ -130,7 +130,9 @@ impl RunQueue {
     #[inline]
     pub(super) fn slice_is_over(&self) {
         self.counters.slices.add(1);
-        self.yielders.set(self.yielders.get().min(self.ready.get()));
+        if self.yielders.get() > self.ready.get() {
+            self.yielders.set(self.ready.get());
+        }
     }
 
     /// About how many ready tasks have not merely yielded.

@@ -57,6 +57,7 @@ pub(crate) fn run<S: Scheduler>(
     }
 }
 
+#[inline(always)] // a call costs the loop four instructions a poll
 fn run_for<L: Listener, S: Scheduler>(
     listener: &L,
     seat: &Seat<S>,

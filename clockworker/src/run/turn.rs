@@ -18,9 +18,9 @@ pub(super) struct TurnState {
     owes_slice: Cell<bool>,
     /// The number of the turn, modulo 256.
     number: Cell<u8>,
-    /// Until something is polled in the turn: how many tasks, the first of the woken list, the host had not deferred. What
-    /// comes after them, it had. None from then on.
-    undeferred: Cell<Option<usize>>,
+    /// How many tasks, the first of the woken list, the host had not deferred. What comes after them, it had. `usize::MAX` once
+    /// something was polled in the turn.
+    undeferred: Cell<usize>,
     /// How many tasks were in the woken list when the turn before ended with work left.
     left_over: Cell<usize>,
     /// In a turn, the task of another executor inside which this executor is run, if it is inside one.
@@ -35,7 +35,7 @@ impl TurnState {
             poll_cap,
             owes_slice: Cell::new(false),
             number: Cell::new(0),
-            undeferred: Cell::new(None),
+            undeferred: Cell::new(usize::MAX),
             left_over: Cell::new(0),
             outer_task: Cell::new(None),
             host_polls: Counter::default(),
@@ -47,12 +47,13 @@ impl TurnState {
     /// deferred the others. None once something was polled in the turn: of that nothing is deferred.
     #[inline]
     pub(super) fn deferred(&self) -> Option<(usize, u8)> {
-        self.undeferred.get().map(|undeferred| (undeferred, self.number.get()))
+        let undeferred = self.undeferred.get();
+        (undeferred < usize::MAX).then(|| (undeferred, self.number.get()))
     }
 
     /// Notes that so many of the former were admitted.
     pub(super) fn admitted_undeferred(&self, tasks: usize) {
-        self.undeferred.set(self.undeferred.get().map(|undeferred| undeferred.saturating_sub(tasks)));
+        self.undeferred.set(self.undeferred.get().saturating_sub(tasks));
     }
 
     /// The polls of the turn so far, but for those of a slice under way.
@@ -244,13 +245,14 @@ impl Core {
         let (now, took_ns) = self.meter.end_host();
         self.tell_turn(now, took_ns, self.pacer.is_visiting());
         let undeferred = self.deferral.end_visit();
-        let it_deferred = self.shared.woken_list().is_some_and(|woken| woken.len() > undeferred);
+        let it_deferred =
+            undeferred < usize::MAX && self.shared.woken_list().is_some_and(|woken| woken.len() > undeferred);
         self.pacer.end_visit(took_ns, it_deferred, || self.has_brought_nothing());
         let budget_ns = self.pacer.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
         self.pace.begin_turn(self.turn.poll_cap);
         self.turn.number.set(self.turn.number.get().wrapping_add(1));
-        self.turn.undeferred.set(Some(undeferred));
+        self.turn.undeferred.set(undeferred);
     }
 
     /// Whether the host's visit woke no task. What another thread sent, and a wake of the future given to `run_until`, may have come before it,
@@ -289,7 +291,7 @@ impl Core {
 
     /// Notes that something is about to be polled: what is woken from now on, the host has not deferred.
     pub(crate) fn end_visit(&self) {
-        self.turn.undeferred.set(None);
+        self.turn.undeferred.set(usize::MAX);
     }
 
     /// Ends the turn: time is the host's from now on.
