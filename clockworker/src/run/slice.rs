@@ -366,10 +366,10 @@ fn settle<S: Scheduler>(
             None
         }
         Ran::Yielded(runnable) => {
+            queue.yielded(1);
             runnable.put_back();
             let task = as_task(id, group);
             queue.ready.set(queue.ready.get() + 1);
-            queue.yielded(1);
             count_in_group::<S>(records, task, timed);
             calls.guard(|| served(policy, records, task, timed));
             Some(task)
