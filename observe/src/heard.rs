@@ -18,7 +18,7 @@ use crate::hooks::HookCalls;
 use crate::observed::{Counts, Timed};
 use crate::{LongPoll, Observation, Observed};
 
-/// The word of a task of which nobody knows when it became ready.
+/// The word of a task that became ready at an unknown time.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
 /// Where short polls are not timed by the executor, one in so many is, in the mean.

@@ -57,8 +57,8 @@
 //!
 //! # What it costs
 //!
-//! A poll goes through the executor's [probe](clockworker::probe) once somebody has watched, and reads no clock. While
-//! somebody does, it writes six words that the lookout reads; names are copied when they change.
+//! A poll goes through the executor's [probe](clockworker::probe) once a detector has watched, and reads no clock. While
+//! one watches, it writes six words that the lookout reads; names are copied when they change.
 //!
 //! The lookout wakes up four times per threshold, whatever the executors do, which costs what a timer costs: with 34 µs of CPU
 //! time for each look, of which a bare timer takes 28 (2026-11-23, a virtual machine, Linux 6.18), some 0.15 % of a CPU at a

@@ -13,7 +13,7 @@ use tracing::{Span, trace, trace_span};
 
 use crate::quietly::drop_quietly;
 
-/// The spans of an executor's tasks, of those for which somebody listened when they were spawned. Each is open until the task's future
+/// The spans of an executor's tasks, of those that a subscriber wanted when they were spawned. Each is open until the task's future
 /// is dropped.
 #[derive(Default)]
 pub(crate) struct TaskSpans(Mutex<HashMap<Id, OpenSpan>>);

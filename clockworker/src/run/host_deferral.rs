@@ -3,8 +3,10 @@
 //! tokio's own `yield_now` *defers* a waker: tokio wakes it after it has seen to its I/O. A task that awaits it has merely
 //! yielded, and its wake differs from a socket's by nothing but its time. Of the deferred wakers tokio wakes the last one first.
 //! So before a visit the executor defers a waker of its own, the *mark*. What the host wakes before the mark was not deferred; what
-//! it wakes after it was, if its last poll was in the turn before. A turn that was long enough for a visit and ends with nothing
-//! left sets a mark, too.
+//! it wakes after it was, if its last poll was in the turn before.
+//!
+//! A turn that was long enough for a visit and ends with nothing left sets a mark, too. That mark wakes the host, so that the next
+//! turn begins before the host sleeps: what is woken later was not deferred.
 //!
 //! Where the executor runs in a task of tokio's, a host that is woken at once polls it again, 61 times, before tokio sees to its
 //! I/O. There the host's waker is deferred too, once the mark was seen to be woken: a `block_on` of another crate inside that
@@ -66,7 +68,7 @@ impl HostDeferral {
         self.mark();
     }
 
-    /// Marks what the host has deferred. tokio looks for I/O once more before it sleeps, but does not poll the executor.
+    /// Marks what the host has deferred. If the executor is parked, tokio looks for I/O and polls it once more before it sleeps.
     pub(super) fn mark(&self) {
         let Some(state) = self.mark.state.get() else { return };
         self.is_set.set(true);
@@ -104,6 +106,7 @@ impl WakeTarget for Mark {
         let Some(state) = self.state.get().filter(|state| state.is_deferred.replace(false)) else { return };
         state.works.set(true);
         state.woken_before.set(self.shared.woken_list().map(|woken| woken.len()));
+        self.shared.inbox.wake_parked_host();
     }
 }
 

@@ -11,7 +11,6 @@
 //! * **A visit is due after [`TURNS_WORTH`] times what an empty one costs**, 10 µs at least: a twentieth of the
 //!   thread. With each empty visit after another they become rarer, down to a sixty-fourth.
 //! * **But not before half as long as the last visit took**: the host's own tasks get two thirds of the thread at most.
-//!
 //! * **A visit comes early when a queue has drained that the last one woke**, while others have work: monoio sends what tasks have
 //!   written during a visit. An early visit is followed by one in time.
 //!

@@ -167,10 +167,10 @@ pub(super) trait Listener {
     fn end(&self, poll: Self::Poll<'_>, core: &Core, ran: &Ran, timed: Timed);
 }
 
-/// Nobody listens.
-pub(super) struct Nobody;
+/// There is no probe.
+pub(super) struct NoProbe;
 
-impl Listener for Nobody {
+impl Listener for NoProbe {
     type Poll<'a> = ();
 
     #[inline(always)]

@@ -7,7 +7,7 @@
 use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
-use super::probed::{Listener, Nobody, Probed, ProbedTask};
+use super::probed::{Listener, NoProbe, Probed, ProbedTask};
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::queue::{
@@ -52,7 +52,7 @@ pub(crate) fn run<S: Scheduler>(
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Result<SliceEnd, Halt> {
     match core.shared.probe() {
-        None => run_for(&Nobody, seat, (queue, core, calls)),
+        None => run_for(&NoProbe, seat, (queue, core, calls)),
         Some(probe) => run_for(&Probed::new(&*probe, core), seat, (queue, core, calls)),
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
                 core.shared.collect_memory();
                 if park(core, host) {
                     if core.pacer.is_visit_due(core.meter.now()) {
-                        core.deferral.mark();
+                        core.mark_if_polled();
                     }
                     if core.aside.is_used() && !core.set_alarm() {
                         core.yield_to_host(host);
@@ -161,6 +161,15 @@ impl Core {
     #[inline(always)] // as `step`
     fn unless_host_is_due(&self, next: Next) -> Next {
         if self.is_host_due() { self.visit_for_work() } else { next }
+    }
+
+    /// Marks what the host has deferred, at the end of a turn that polled tasks and leaves nothing.
+    #[cold]
+    fn mark_if_polled(&self) {
+        if self.turn.polls(&self.pace) > 0 {
+            self.turn.left_over.set(0);
+            self.deferral.mark();
+        }
     }
 
     /// The host is due: it is visited unless nothing is left to do, in which case the turn ends by parking.

@@ -73,6 +73,43 @@ fn of_two_tasks_that_await_tokios_yield_now_each_has_a_turn_of_its_own() {
     assert_eq!((stats.polls, stats.host_polls), (22, 20));
 }
 
+/// Not even after a turn that was long enough for a visit and left nothing, if tokio has looked for I/O meanwhile.
+#[test]
+fn a_task_that_is_woken_later_has_not_yielded() {
+    let (seen, clock) = (Seen::default(), ManualClock::new());
+    let sees = Rc::clone(&seen);
+    let spy = Spy::<false>::fifo().listening(move |call| {
+        if let Call::Push(task, why) = call {
+            sees.borrow_mut().push((task.id.slot(), why));
+        }
+    });
+    let ex = Executor::builder().scheduler(spy).clock(clock.clone()).build().unwrap();
+    let (asks, answers) = (Rc::new(Notify::new()), Rc::new(Notify::new()));
+    let (asked, answered) = (Rc::clone(&asks), Rc::clone(&answers));
+    let task = ex.spawn(async move {
+        for _ in 0..10 {
+            clock.advance(Duration::from_micros(30));
+            asks.notify_one();
+            answered.notified().await;
+        }
+    });
+    current_thread().block_on(LocalSet::new().run_until(async {
+        spawn_local(async move {
+            loop {
+                asked.notified().await;
+                for _ in 0..3 {
+                    yield_now().await;
+                }
+                answers.notify_one();
+            }
+        });
+        // In a task of its own, which tokio polls when it is woken.
+        spawn_local(async move { ex.run_until(task).await }).await.unwrap().unwrap();
+    }));
+    let woken: Vec<Ready> = seen.borrow().iter().map(|(_, why)| *why).skip(1).collect();
+    assert_eq!(woken, [Ready::Woken; 10]);
+}
+
 #[test]
 fn a_task_that_a_task_of_tokios_wakes_is_woken_however_often() {
     let (asks, answers) = (Rc::new(Notify::new()), Rc::new(Notify::new()));
