@@ -5,7 +5,7 @@ use clockworker::{Executor, JoinHandle, Queue, TaskBuilder};
 use tokio::runtime::Runtime;
 
 use super::Runner;
-use super::tokio::host;
+use super::tokio::{boxed, host};
 
 #[derive(Debug)]
 pub struct Clockworker<L> {
@@ -28,7 +28,7 @@ impl<L: Lanes> Runner for Clockworker<L> {
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {
-        self.host.block_on(self.executor.run_until(root))
+        self.host.block_on(self.executor.run_until(boxed(root)))
     }
 }
 

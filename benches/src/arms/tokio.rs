@@ -1,5 +1,7 @@
 //! tokio's own: LocalSet, which is the base of most comparisons, and LocalRuntime.
 
+use std::pin::Pin;
+
 use tokio::runtime::{Builder, LocalOptions, Runtime};
 use tokio::task;
 
@@ -10,6 +12,11 @@ use super::Runner;
 /// The I/O driver has nothing to do here, but services have one, and it is what a return to the host costs there.
 pub fn host() -> Runtime {
     Builder::new_current_thread().enable_all().build().expect("a process can open one more epoll descriptor")
+}
+
+/// One type for many, so that a host's `block_on` is compiled once for all of them.
+pub(super) fn boxed<'a, T>(root: impl Future<Output = T> + 'a) -> Pin<Box<dyn Future<Output = T> + 'a>> {
+    Box::pin(root)
 }
 
 #[derive(Debug)]
@@ -33,7 +40,7 @@ impl Runner for LocalSet {
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {
-        self.host.block_on(self.set.run_until(root))
+        self.host.block_on(self.set.run_until(boxed(root)))
     }
 }
 
@@ -55,6 +62,6 @@ impl Runner for LocalRuntime {
     }
 
     fn block_on<F: Future>(&self, root: F) -> F::Output {
-        self.0.block_on(root)
+        self.0.block_on(boxed(root))
     }
 }

@@ -15,7 +15,7 @@
 //!   - `proxy` has two loops that copy for each connection. Its upstream is the client.
 //!   - `redis` is `kv` with 16 commands at once. An answer is to all of them.
 //!   - `chat` has rooms of eight members, with one message under way in each. An answer is a delivery to a member.
-//!   - `importer` has two tasks that parse rows and have kept tokio's `yield_now`, beside HTTP that axum serves: by
+//!   - `importer`, with the feature `axum`, has two tasks that parse rows and have kept tokio's `yield_now`, beside HTTP that axum serves: by
 //!     `axum::serve` on tokio, or on connections that are accepted by hand.
 //!   - `light` is `kv` with a request each millisecond.
 //!   - `in_task` is `echo` where the executor is a task of a `LocalSet` or a `LocalRuntime`: beside pairs of its own tasks
@@ -230,10 +230,14 @@ fn services() -> Vec<Spec> {
     }
     services.extend([
         by_imports(("chat", "Chat rooms of 8", Program::Chat, echo), rooms),
-        by_imports(("importer", "axum::serve beside importers", Program::Served, echo), http),
-        by_imports(("importer", "Accepted by hand beside importers", Program::ByHand, echo), http),
         by_imports(("light", "A request each millisecond", Program::Plain, Protocol::KeyValue(1)), light),
     ]);
+    if cfg!(feature = "axum") {
+        services.extend([
+            by_imports(("importer", "axum::serve beside importers", Program::Served, echo), http),
+            by_imports(("importer", "Accepted by hand beside importers", Program::ByHand, echo), http),
+        ]);
+    }
     for host in [Host::Tokio, Host::LocalRuntime] {
         let load = Load { connections: IN_TASK_CONNECTIONS, ..load };
         let yielder = Load { loops: KV_LOAD.loops, ..load };

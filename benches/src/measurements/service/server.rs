@@ -33,6 +33,8 @@ mod local_set {
     pub(super) use super::on_tokio::{Listener, Stream, listen, timeout};
     use tokio::task::{spawn_local, yield_now};
 
+    #[cfg(feature = "axum")]
+    mod importer;
     pub(super) mod program;
     pub(super) mod services;
 }
@@ -43,6 +45,8 @@ mod imports {
     pub(super) use super::on_tokio::{Listener, Stream, listen, timeout};
     use clockworker::compat::{spawn_local, yield_now};
 
+    #[cfg(feature = "axum")]
+    mod importer;
     pub(super) mod program;
     pub(super) mod services;
 }

@@ -3,28 +3,20 @@
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::pending;
-use std::hint::black_box;
 use std::io;
 use std::iter::repeat_n;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::Router;
-use axum::http::header;
-use axum::routing::get;
-use axum::serve::ListenerExt;
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, copy};
 use tokio::net::TcpStream;
 use tokio::sync::{Barrier, Notify, mpsc};
 use tokio::task;
 
+#[cfg(feature = "axum")]
+use super::importer;
 use super::{listen, program, spawn_local};
-use crate::measurements::service::protocol::{BODY, DATE, MEMBERS};
+use crate::measurements::service::protocol::MEMBERS;
 use crate::measurements::service::server::{Program, World, give_up};
 
 /// The main function of what a setup has served.
@@ -41,23 +33,18 @@ pub(in super::super) async fn main(world: World) -> io::Result<Infallible> {
             let mut rooms = (0..).flat_map(|_| repeat_n(Room::new(), MEMBERS));
             return serve(move |member| chat(member, rooms.next().expect("it has no end"))).await;
         }
-        Program::ByHand => {
-            spawn_importers(&world);
-            let router = router();
-            return serve(move |stream| respond(stream, router.clone())).await;
-        }
-        Program::Served => {
-            spawn_importers(&world);
-            let listener = listen()?.tap_io(|stream| stream.set_nodelay(true).expect("the stream is open"));
-            drop(tokio::spawn(axum::serve(listener, router()).into_future()));
-            return pending().await;
-        }
+        #[cfg(feature = "axum")]
+        Program::Served => return importer::served(&world).await,
+        #[cfg(feature = "axum")]
+        Program::ByHand => return importer::by_hand(&world).await,
+        #[cfg(not(feature = "axum"))]
+        Program::Served | Program::ByHand => return Err(io::ErrorKind::Unsupported.into()),
     }
     program::main(world, None).await
 }
 
 /// Accepts connections in a task, and has a task for each.
-async fn serve<F>(mut connection: impl FnMut(TcpStream) -> F + 'static) -> io::Result<Infallible>
+pub(super) async fn serve<F>(mut connection: impl FnMut(TcpStream) -> F + 'static) -> io::Result<Infallible>
 where
     F: Future<Output = io::Result<()>> + 'static,
 {
@@ -116,40 +103,6 @@ async fn chat(stream: TcpStream, room: Rc<Room>) -> io::Result<()> {
         room.members.borrow().iter().for_each(|member| drop(member.send(line.clone())));
     }
     Ok(())
-}
-
-fn router() -> Router {
-    Router::new().route("/", get(|| async { ([(header::DATE, DATE)], BODY) }))
-}
-
-async fn respond(stream: TcpStream, router: Router) -> io::Result<()> {
-    let service = TowerToHyperService::new(router);
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    connection.await.map_err(io::Error::other)
-}
-
-fn spawn_importers(world: &World) {
-    (0..world.setup.compactors).for_each(|_| drop(spawn_local(import(world.chunks.clone()))));
-}
-
-/// Rows that an importer parses between two yields: some tens of microseconds.
-const ROWS: u64 = 500;
-
-/// Parses rows without end, and has kept tokio's `yield_now`.
-async fn import(rows: Arc<AtomicU64>) {
-    let table: String = (0..ROWS).map(|row| format!("{row},name {row},{}.25\n", row * 37)).collect();
-    loop {
-        black_box(table.lines().filter_map(amount).sum::<f64>());
-        rows.fetch_add(ROWS, Ordering::Relaxed);
-        task::yield_now().await;
-    }
-}
-
-fn amount(row: &str) -> Option<f64> {
-    let mut fields = row.split(',');
-    let (number, name, amount) = (fields.next()?, fields.next()?, fields.next()?);
-    let number: u32 = number.parse().ok()?;
-    Some(f64::from(number) + name.len() as f64 + amount.parse::<f64>().ok()?)
 }
 
 async fn yield_for_ever() {
