@@ -15,7 +15,7 @@ pub fn host() -> Runtime {
 }
 
 /// One type for many, so that a host's `block_on` is compiled once for all of them.
-pub(super) fn boxed<'a, T>(root: impl Future<Output = T> + 'a) -> Pin<Box<dyn Future<Output = T> + 'a>> {
+pub(crate) fn boxed<'a, T>(root: impl Future<Output = T> + 'a) -> Pin<Box<dyn Future<Output = T> + 'a>> {
     Box::pin(root)
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::task::{LocalSet, spawn_local};
-use crate::arms::tokio::host;
+use crate::arms::tokio::{boxed, host};
 use crate::harness::Sample;
 use crate::measurements::programs::clients::ANY_PORT;
 use crate::measurements::programs::{LATENCY, TIME};
@@ -16,7 +16,7 @@ use crate::stopwatch::Stopwatch;
 pub(super) fn run<F: Future>(main: F) -> F::Output {
     let host = host();
     let local = LocalSet::new();
-    local.block_on(&host, main)
+    local.block_on(&host, boxed(main))
 }
 
 pub(super) fn timed(main: impl Future<Output = ()>) -> Sample {
