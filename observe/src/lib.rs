@@ -12,6 +12,8 @@
 //!   network, `summary` in text, and `Workload` for another run in virtual time. `dial9`: `write_dial9`. `samply-markers`: `SamplyMarkers`,
 //!   slices and slow polls in samply's profiles (Linux only).
 //! * `metrics`: the module `metrics`, which passes all counters on to the facade `metrics`, and so to Prometheus and others.
+//! * `recorder`: the module `recorder`, a flight recorder in a mapped file that outlives the process. `top`: the program `clockworker-top`,
+//!   which shows such a file.
 
 #![deny(unsafe_code)]
 
@@ -31,6 +33,8 @@ mod observed;
 mod off_cpu;
 mod queue_frames;
 mod quietly;
+#[cfg(feature = "recorder")]
+pub mod recorder;
 mod ring;
 mod ring_reading;
 #[cfg(feature = "stalls")]

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use clockworker::QueueStats;
-use clockworker_observe::ObservedQueue;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{self, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
+use super::layout::{self, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
+use crate::ObservedQueue;
 
-/// What a [`Recorder`](crate::Recorder) has written so far.
+/// What a [`Recorder`](super::Recorder) has written so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Recording {
@@ -24,7 +24,7 @@ pub struct Recording {
     pub pending: Vec<SeriesSample>,
 }
 
-/// What happened between two calls of [`Recorder::record`](crate::Recorder::record).
+/// What happened between two calls of [`Recorder::record`](super::Recorder::record).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Period {
@@ -135,7 +135,7 @@ impl Values {
     }
 }
 
-/// What was recorded into a [`Series`](crate::Series) in a period.
+/// What was recorded into a [`Series`](super::Series) in a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SeriesSample {
