@@ -3,13 +3,12 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::time::Duration;
 
 use clockworker::QueueStats;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{self, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
-use crate::ObservedQueue;
+use crate::{ObservedQueue, nanos};
 
 /// What a [`Recorder`](super::Recorder) has written so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -221,9 +220,4 @@ fn pending(series: &[u64], last: Option<&Period>) -> Vec<SeriesSample> {
         filed.unwrap_or_else(new).next([count, sum, greatest, inverse_least])
     });
     pending.collect()
-}
-
-/// Some 580 years at most.
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

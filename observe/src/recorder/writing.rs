@@ -12,8 +12,8 @@ use clockworker::ExecutorStats;
 
 use super::layout::{self, LIVE_WORDS, MAX_NAME, MAX_SERIES, RING, SERIES, SERIES_WORDS, header};
 use super::mapped::Mapped;
-use super::recording::{Period, QueueSample, SeriesSample, nanos};
-use crate::Observed;
+use super::recording::{Period, QueueSample, SeriesSample};
+use crate::{Observed, nanos};
 
 const BYTES: usize = 16 << 20;
 const LEAST_BYTES: usize = 16 << 10;
