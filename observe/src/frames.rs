@@ -1,4 +1,4 @@
-//! A stack frame for each queue, and where asked for each group, so that any profiler that shows stacks shows whose time it was.
+//! [`QueueFrames`]: a stack frame for each queue, and where asked for each group, so that any profiler that shows stacks shows whose time it was.
 //!
 //! The slices of a queue go through a function of their own, which is named after the queue's index; so do the polls of a group.
 

@@ -26,7 +26,7 @@ pub(super) struct Watch {
     is_over: AtomicBool,
     /// Held while the lookout looks, and while it calls the hooks.
     looking: Mutex<Looking>,
-    /// Held for no call of anything.
+    /// Nothing of others runs while it is held.
     stats: Mutex<StallStats>,
 }
 
