@@ -9,6 +9,8 @@ mod program;
 
 use std::process::Command;
 
+use clockworker_observe::recorder::Recording;
+
 /// What the example prints.
 fn output(name: &str) -> String {
     output_with(name, &[])
@@ -152,6 +154,23 @@ fn samply_markers() {
         assert!(["q:requests", "q:reports"].contains(&name) || name.starts_with("slow poll in "), "{line}");
     }
     assert!(lines.contains("slow poll in reports, spawned at "), "{lines}");
+}
+
+/// What is left of the service is a file that has both queues and the series.
+#[test]
+fn recorder() {
+    let folder = std::env::temp_dir().join(format!("recorder-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("service.cwr");
+    let printed = output_with("recorder", &["--seconds", "1", "--out", file.to_str().unwrap()]);
+    assert_eq!(printed, format!("recording into {}\n", file.display()));
+    let recording = Recording::read(&file).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let [period] = &recording.periods[..] else { panic!("{recording:?}") };
+    let busy: Vec<&str> =
+        period.queues.iter().filter(|queue| queue.polls > 0).map(|queue| &*queue.name).collect();
+    assert_eq!(busy, ["requests", "reports"]);
+    assert!(period.series[0].name == "response µs" && period.series[0].values.count > 0, "{recording:?}");
 }
 
 #[test]

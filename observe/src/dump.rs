@@ -148,8 +148,7 @@ impl fmt::Display for TaskDump {
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
         let widths: [usize; 7] = std::array::from_fn(width);
         for line in &lines {
-            let padded = line.iter().zip(widths);
-            padded.into_iter().try_for_each(|(cell, width)| write!(f, "{cell:width$}  "))?;
+            line.iter().zip(widths).try_for_each(|(cell, width)| write!(f, "{cell:width$}  "))?;
             writeln!(f, "{}", line[7])?;
         }
         self.busy_queues.iter().try_for_each(|queue| writeln!(f, "queue busy: {queue}"))

@@ -1,13 +1,15 @@
-//! A stack frame for each queue, and where asked for each group, so that any profiler that shows stacks shows whose time it was.
+//! [`QueueFrames`]: a stack frame for each queue, and where asked for each group, so that any profiler that shows stacks shows whose time it was.
 //!
 //! The slices of a queue go through a function of their own, which is named after the queue's index; so do the polls of a group.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use clockworker::Executor;
-use clockworker::probe::{Poll, Slice, SliceEnded};
+use clockworker::probe::{GroupView, Poll, Slice, SliceEnded};
 
-use crate::QueueFrames;
+/// The module of the frames, as it is in their symbols.
+const MODULE: &str = "clockworker_observe::frames::";
 
 /// Functions that call `$call`, and a table of them: by index; the last one is that of all beyond.
 macro_rules! frames {
@@ -27,7 +29,7 @@ macro_rules! frames {
     };
 }
 
-/// The name of a frame, and what it calls in it.
+/// The name of a frame, and its function.
 type Frame<F> = (&'static str, F);
 
 frames! {
@@ -52,6 +54,7 @@ frames! {
     group_31_and_more = 131,
 }
 
+/// The frame of that index.
 fn frame_of<F: Copy>(frames: &[Frame<F>], index: u32) -> Frame<F> {
     frames[(index as usize).min(frames.len() - 1)]
 }
@@ -70,16 +73,76 @@ pub(crate) fn poll_framed(poll: Poll<'_>) {
     }
 }
 
-/// The frames of the queues there are, and of their groups.
-pub(crate) fn queue_frames(executor: &Executor) -> QueueFrames {
-    let mut frames = QueueFrames::default();
-    for queue in executor.look_at_queues() {
-        let frame = frame_of(QUEUES, queue.index).0;
-        frames.add_queue(frame, &queue.name);
-        for group in &queue.groups {
-            let called = group.name.as_ref().map_or_else(|| group.key.to_string(), |name| name.to_string());
-            frames.add_group(frame, frame_of(GROUPS, group.index).0, &called);
+/// Which stack frame is which queue's, and which group's. From [`Observe::queue_frames`](crate::Observe::queue_frames).
+///
+/// Once an executor is [observed](crate::Observe::observe), the slices of each of its queues go through a function of their own:
+/// `clockworker_observe::frames::queue_3`. So any profiler that records stacks (samply, perf, pprof) tells queues apart; this gives them
+/// their names. From the 32nd queue on they share one frame, and so do queues that had the same index one after the other.
+///
+/// Where [`frames_of_groups`](crate::Observation::frames_of_groups) is asked for, so do the polls of each group, inside the frame
+/// of their queue: `clockworker_observe::frames::group_5`.
+///
+/// # Example
+///
+/// ```
+/// use clockworker::Executor;
+/// use clockworker_observe::Observe;
+///
+/// let ex = Executor::new();
+/// let requests = ex.new_queue("requests").create().unwrap();
+/// let tenant = requests.new_group(42).name("Acme").open().unwrap();
+/// let frames = ex.queue_frames();
+/// let in_queue = "clockworker_observe::frames::queue_1";
+/// assert_eq!(frames.queue_of(in_queue), Some("requests"));
+/// assert_eq!(frames.queue_of("clockworker::run::slice::run"), None);
+/// assert_eq!(frames.group_of(in_queue, "clockworker_observe::frames::group_0"), Some("Acme"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueFrames {
+    /// Of the queues in each frame, and of the groups in each frame inside it.
+    names: BTreeMap<(&'static str, Option<&'static str>), String>,
+}
+
+impl QueueFrames {
+    /// The frames of the queues there are, and of their groups.
+    pub(crate) fn of(executor: &Executor) -> Self {
+        let mut names: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        for queue in executor.look_at_queues() {
+            let frame = frame_of(QUEUES, queue.index).0;
+            names.entry((frame, None)).or_default().push(queue.name.to_string());
+            for GroupView { index, key, name, .. } in queue.groups {
+                let name = name.map_or_else(|| key.to_string(), |name| name.to_string());
+                names.entry((frame, Some(frame_of(GROUPS, index).0))).or_default().push(name);
+            }
         }
+        Self { names: names.into_iter().map(|(frames, names)| (frames, names.join(", "))).collect() }
     }
-    frames
+
+    /// The name of the queue whose frame has that (demangled) symbol. None if it is no queue's frame, or that of a queue that is
+    /// gone. Several names, with commas between them, for queues that share a frame.
+    pub fn queue_of(&self, symbol: &str) -> Option<&str> {
+        self.names.get(&(frame_in(symbol, QUEUES)?, None)).map(String::as_str)
+    }
+
+    /// The name of the group whose frame has that symbol, inside the frame of its queue; its key, if it has no name. None if either is no
+    /// such frame, or the group was not open when the frames were asked for. Several, with commas between them, for groups that share a
+    /// frame: from the 32nd on that were open in their queue at a time.
+    pub fn group_of(&self, queue_symbol: &str, symbol: &str) -> Option<&str> {
+        self.names
+            .get(&(frame_in(queue_symbol, QUEUES)?, Some(frame_in(symbol, GROUPS)?)))
+            .map(String::as_str)
+    }
+
+    /// The frames, each with the names of its queues.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let of_queues = self.names.iter().filter(|((_, group), _)| group.is_none());
+        of_queues.map(|((queue, _), names)| (*queue, names.as_str()))
+    }
+}
+
+/// The one of these frames that has that symbol.
+fn frame_in<F>(symbol: &str, frames: &[Frame<F>]) -> Option<&'static str> {
+    // A hash may follow.
+    let name = symbol.split_once(MODULE)?.1.split("::").next()?;
+    frames.iter().map(|frame| frame.0).find(|known| *known == name)
 }

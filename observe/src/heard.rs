@@ -6,8 +6,8 @@
 //! The atomics are the executor's thread's, but for [`Heard::stamp_elsewhere`], which reads the clock alone. All their orderings are
 //! Relaxed: nothing is published with them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clockworker::probe::{
@@ -16,6 +16,7 @@ use clockworker::probe::{
 
 use crate::hooks::HookCalls;
 use crate::observed::{Counts, Timed};
+use crate::quietly::lock;
 use crate::{LongPoll, Observation, Observed};
 
 /// The word of a task that became ready at an unknown time.
@@ -30,8 +31,7 @@ const NONE: u64 = u64::MAX;
 /// See the [module docs](self).
 pub(crate) struct Heard {
     clock: ExecutorClock,
-    in_turn: AtomicBool,
-    /// When the turn under way began, or [`NONE`] if that was not heard.
+    /// When the turn under way began, or [`NONE`] if there is none, or that was not heard.
     turn_began: AtomicU64,
     /// When the task of the poll under way had become ready.
     ready_at: AtomicU64,
@@ -45,7 +45,6 @@ impl Heard {
     pub(crate) fn new(clock: ExecutorClock) -> Self {
         Self {
             clock,
-            in_turn: AtomicBool::new(false),
             turn_began: AtomicU64::new(NONE),
             ready_at: AtomicU64::new(UNKNOWN),
             sampled_from: AtomicU64::new(NONE),
@@ -54,21 +53,16 @@ impl Heard {
         }
     }
 
-    fn counts(&self) -> MutexGuard<'_, Counts> {
-        // Nothing that could panic runs under the lock.
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Begins to count anew what is asked for, and forgets what is not.
     pub(crate) fn ask(&self, asked: &Observation) {
-        if !asked.has_latency_of_groups() {
-            self.counts().forget_groups();
+        if !asked.latency_of_groups {
+            lock(&self.counts).forget_groups();
         }
     }
 
     /// What was heard, as far as that is asked for.
     pub(crate) fn observed(&self, asked: &Observation) -> Observed {
-        self.counts().observed(asked, self.hook_calls.panics())
+        lock(&self.counts).observed(asked, self.hook_calls.panics.load(Ordering::Relaxed))
     }
 
     /// The time of what the executor's thread wakes or spawns now: of the last reading, which while it runs is some 2 µs ago at most, or
@@ -76,7 +70,7 @@ impl Heard {
     fn stamp(&self, asked: &Observation, last_ns: u64) -> u64 {
         match () {
             () if !asked.has_stamps() => UNKNOWN,
-            () if self.in_turn.load(Ordering::Relaxed) && !asked.times_every_poll() => last_ns,
+            () if self.turn_began.load(Ordering::Relaxed) != NONE && !asked.every_poll => last_ns,
             // As the executor's readings: none goes back.
             () => self.clock.now_ns().max(last_ns),
         }
@@ -107,18 +101,16 @@ impl Heard {
     }
 
     pub(crate) fn turn_began(&self, asked: &Observation, turn: TurnBegan) {
-        self.in_turn.store(true, Ordering::Relaxed);
         self.turn_began.store(turn.now_ns, Ordering::Relaxed);
-        if turn.was_visit && asked.has_latency() {
-            self.counts().turns.visit.record(Duration::from_nanos(turn.host_ns));
+        if turn.was_visit && asked.latency {
+            lock(&self.counts).turns.visit.record(Duration::from_nanos(turn.host_ns));
         }
     }
 
     pub(crate) fn turn_ended(&self, asked: &Observation, turn: TurnEnded) {
-        self.in_turn.store(false, Ordering::Relaxed);
         let began = self.turn_began.swap(NONE, Ordering::Relaxed);
-        if asked.has_latency() && began != NONE {
-            self.counts().turns.turn.record(Duration::from_nanos(turn.now_ns - began));
+        if asked.latency && began != NONE {
+            lock(&self.counts).turns.turn.record(Duration::from_nanos(turn.now_ns - began));
         }
     }
 
@@ -128,23 +120,23 @@ impl Heard {
         (queue, began_ns): (&QueueView, u64),
         ended: SliceEnded,
     ) {
-        if asked.has_latency() {
+        if asked.latency {
             let took = Duration::from_nanos(ended.now_ns - began_ns);
-            self.counts().queue(queue.index, queue.number).latency().slice.record(took);
+            lock(&self.counts).queue(queue.index, queue.number).latency().slice.record(took);
         }
     }
 
     /// A task was spawned. When it became ready.
     pub(crate) fn spawned(&self, asked: &Observation, task: &TaskView<'_>) -> u64 {
         let number = task.queue_number().unwrap_or_default();
-        self.counts().queue(task.place().queue, number);
+        lock(&self.counts).queue(task.place().queue, number);
         let is_from_elsewhere = task.word().load(Ordering::Relaxed) != UNKNOWN;
         self.stamp_ready(asked, task, is_from_elsewhere)
     }
 
     /// A task was woken. When it became ready.
     pub(crate) fn woken(&self, asked: &Observation, task: &TaskView<'_>, by: WokenBy) -> u64 {
-        self.counts().woken(task.place().queue, by);
+        lock(&self.counts).woken(task.place().queue, by);
         self.stamp_ready(asked, task, by == WokenBy::Remote)
     }
 
@@ -161,7 +153,7 @@ impl Heard {
     #[inline]
     pub(crate) fn polled(&self, asked: &Observation, polled: &Polled<'_>) -> Option<Duration> {
         let sampled_from = self.sampled_from.load(Ordering::Relaxed);
-        if !asked.has_latency() || polled.stands_for == 0 && sampled_from == NONE {
+        if !asked.latency || polled.stands_for == 0 && sampled_from == NONE {
             return None;
         }
         self.sampled_from.store(NONE, Ordering::Relaxed);
@@ -183,12 +175,11 @@ impl Heard {
         let long = LongPoll { took: Duration::from_nanos(took), task: task.id(), location: task.location() };
         // Unknown of a task that became ready before anything was observed.
         let ready_at = self.ready_at.load(Ordering::Relaxed);
-        let wait = (ready_at != UNKNOWN).then(|| from.saturating_sub(ready_at));
-        let group = if asked.has_latency_of_groups() { task.group() } else { None };
+        let wait = (ready_at != UNKNOWN).then(|| Duration::from_nanos(from.saturating_sub(ready_at)));
+        let group = if asked.latency_of_groups { task.group() } else { None };
         let number = task.queue_number().unwrap_or_default();
-        self.counts()
-            .queue(task.place().queue, number)
-            .count(group.as_ref(), &Timed { long, wait_ns: wait, took_ns: took, times });
-        wait.map(Duration::from_nanos)
+        let timed = Timed { long, wait, times };
+        lock(&self.counts).queue(task.place().queue, number).count(group.as_ref(), &timed);
+        wait
     }
 }

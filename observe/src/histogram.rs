@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::nanos;
+
 /// Each power of two has so many buckets of one width: they are 1/16 of their times or narrower.
 const PER_OCTAVE: u64 = 16;
 const OCTAVE_BITS: u32 = PER_OCTAVE.trailing_zeros();
@@ -60,12 +62,13 @@ impl Histogram {
 
     /// Counts a time. One of 18 minutes or more goes into the last bucket.
     pub fn record(&mut self, time: Duration) {
-        self.record_ns(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), 1);
+        self.record_times(time, 1);
     }
 
     /// Counts a time that stands for so many.
     #[inline]
-    pub(crate) fn record_ns(&mut self, ns: u64, times: u64) {
+    pub(crate) fn record_times(&mut self, time: Duration, times: u64) {
+        let ns = nanos(time);
         self.counts[bucket_of(ns)] += times;
         self.count += times;
         self.sum_ns = self.sum_ns.saturating_add(ns.saturating_mul(times));
@@ -210,7 +213,7 @@ mod tests {
     fn quantiles_are_the_ends_of_buckets_and_never_beyond_the_longest() {
         let mut times = Histogram::new();
         assert_eq!(times.quantile(0.5), None);
-        [10, 1_000, 1_000, 1_000_003].into_iter().for_each(|ns| times.record_ns(ns, 1));
+        [10, 1_000, 1_000, 1_000_003].into_iter().for_each(|ns| times.record(Duration::from_nanos(ns)));
         let at = |part| times.quantile(part).unwrap().as_nanos() as u64;
         assert_eq!((at(0.0), at(0.25)), (10, 10));
         assert_eq!((at(0.5), at(0.75)), (last_of(bucket_of(1_000)), last_of(bucket_of(1_000))));
@@ -221,9 +224,9 @@ mod tests {
     #[test]
     fn a_difference_has_what_came_in_between() {
         let mut times = Histogram::new();
-        times.record_ns(50_000, 3);
+        times.record_times(Duration::from_nanos(50_000), 3);
         let earlier = times.clone();
-        times.record_ns(7, 2);
+        times.record_times(Duration::from_nanos(7), 2);
         let between = times.since(&earlier);
         assert_eq!((between.count(), between.sum().as_nanos(), between.max().as_nanos()), (2, 14, 7));
         let mut sum = earlier.clone();

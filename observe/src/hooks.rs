@@ -1,13 +1,13 @@
 //! [`TaskHooks`]: what is called as tasks begin, are polled, and end.
 
-use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use clockworker::Id;
 use clockworker::probe::{TaskEnd, TaskView};
 
-use crate::quietly::drop_quietly;
+use crate::quietly::call_quietly;
 
 /// Is called as tasks begin, are polled, and end: see [`Observe::set_hooks`](crate::Observe::set_hooks). Each method does nothing
 /// unless it is written.
@@ -95,15 +95,10 @@ impl TaskMeta {
 #[derive(Debug, Default)]
 pub(crate) struct HookCalls {
     is_calling: AtomicBool,
-    panics: AtomicU64,
+    pub(crate) panics: AtomicU64,
 }
 
 impl HookCalls {
-    /// How many calls of hooks have panicked.
-    pub(crate) fn panics(&self) -> u64 {
-        self.panics.load(Ordering::Relaxed)
-    }
-
     /// Calls a hook of the task, unless one of them is the caller. While it runs, no other is called. On the executor's thread.
     pub(crate) fn call(
         &self,
@@ -117,9 +112,8 @@ impl HookCalls {
         }
         let meta = TaskMeta::of(task);
         self.is_calling.store(true, Ordering::Relaxed);
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| hook(hooks, &meta))) {
+        if call_quietly(|| hook(hooks, &meta)).is_none() {
             self.panics.fetch_add(1, Ordering::Relaxed);
-            drop_quietly(payload);
         }
         self.is_calling.store(false, Ordering::Relaxed);
     }

@@ -13,7 +13,6 @@ use clockworker::probe::{
 use crate::frames::{poll_framed, run_framed};
 use crate::heard::{Heard, SAMPLED};
 use crate::ring::Ring;
-use crate::ring_reading::number_of;
 #[cfg(feature = "stalls")]
 use crate::stalls::Shown;
 #[cfg(feature = "tracing")]
@@ -70,7 +69,7 @@ impl Hub {
             return true;
         }
         let is_noted = self.timeline.is_some() || self.hooks.is_some();
-        is_noted || self.asked.has_frames_of_groups() || self.asked.has_spans()
+        is_noted || self.asked.frames_of_groups || self.asked.spans
     }
 
     fn tell_hooks(&self, task: &TaskView<'_>, hook: impl FnOnce(&dyn TaskHooks, &crate::TaskMeta)) {
@@ -83,15 +82,16 @@ impl Hub {
     fn poll_task(&self, poll: Poll<'_>, task: &TaskView<'_>) {
         self.tell_hooks(task, |hooks, meta| hooks.before_poll(meta));
         if let Some(ring) = &self.timeline
-            && self.has_dropped.swap(false, Ordering::Relaxed)
+            && self.has_dropped.load(Ordering::Relaxed)
         {
+            self.has_dropped.store(false, Ordering::Relaxed);
             // Polls begin now: in the ring that is the slice once more.
             ring.slice_began(poll.now_ns(), task.place().queue, 0);
         }
         self.heard.poll_begins(&poll, task);
         #[cfg(feature = "tracing")]
         let entered = self.spans.as_ref().map(|spans| (spans, spans.enter(task.id())));
-        if self.asked.has_frames_of_groups() {
+        if self.asked.frames_of_groups {
             poll_framed(poll)
         } else {
             poll.run()
@@ -107,16 +107,16 @@ impl Hub {
 impl Probe for Hub {
     fn interest(&self) -> Interest {
         let mut interest = Interest::default();
-        if self.asked.has_latency() {
+        if self.asked.latency {
             interest = interest.samples(SAMPLED);
         }
         if !self.wants_all_polls() {
             interest = interest.only_timed();
         }
-        if self.asked.times_every_poll() {
+        if self.asked.every_poll {
             interest = interest.every_poll();
         }
-        if self.asked.has_spans() {
+        if self.asked.spans {
             interest = interest.wakers();
         }
         interest
@@ -145,7 +145,7 @@ impl Probe for Hub {
         self.has_dropped.store(false, Ordering::Relaxed);
         self.heard.slice_ended(&self.asked, (&queue, began_ns), ended);
         if let Some(ring) = &self.timeline {
-            ring.slice_ended(ended.now_ns, queue.index, number_of(ended.reason));
+            ring.slice_ended(ended.now_ns, queue.index, ended.reason);
         }
     }
 

@@ -12,6 +12,8 @@
 //!   network, `summary` in text, and `Workload` for another run in virtual time. `dial9`: `write_dial9`. `samply-markers`: `SamplyMarkers`,
 //!   slices and slow polls in samply's profiles (Linux only).
 //! * `metrics`: the module `metrics`, which passes all counters on to the facade `metrics`, and so to Prometheus and others.
+//! * `recorder`: the module `recorder`, a flight recorder in a mapped file that outlives the process. `top`: the program `clockworker-top`,
+//!   which shows such a file.
 
 #![deny(unsafe_code)]
 
@@ -29,8 +31,9 @@ mod observation;
 mod observe;
 mod observed;
 mod off_cpu;
-mod queue_frames;
 mod quietly;
+#[cfg(feature = "recorder")]
+pub mod recorder;
 mod ring;
 mod ring_reading;
 #[cfg(feature = "stalls")]
@@ -40,7 +43,6 @@ mod sync;
 #[cfg(feature = "tracing")]
 mod task_spans;
 mod timeline;
-mod wakes;
 
 // Tests of what several threads do, in all orders.
 #[cfg(all(test, clockworker_loom, feature = "stalls"))]
@@ -48,13 +50,13 @@ mod models;
 
 pub use dump::{DumpedTask, TaskDump};
 pub use event::{Event, EventKind};
+pub use frames::QueueFrames;
 pub use histogram::{Bucket, Histogram};
 pub use hooks::{TaskHooks, TaskMeta};
 pub use latency::{GroupLatency, Latency, LongPoll, TurnLatency};
 pub use observation::{Observation, ObservationError};
 pub use observe::{Observe, Observer};
-pub use observed::{Observed, ObservedGroup, ObservedQueue};
-pub use queue_frames::QueueFrames;
+pub use observed::{Observed, ObservedGroup, ObservedQueue, Wakes};
 #[cfg(all(target_os = "linux", feature = "samply-markers"))]
 pub use timeline::SamplyMarkers;
 #[cfg(feature = "dial9")]
@@ -62,6 +64,10 @@ pub use timeline::write_dial9;
 pub use timeline::{Timeline, TimelineQueue};
 #[cfg(feature = "timeline")]
 pub use timeline::{Workload, summary, write_html, write_perfetto};
-pub use wakes::Wakes;
 
 pub use clockworker::probe::{PollOutcome, SliceEndReason, TaskEnd, TaskRef, TaskState, WokenBy};
+
+/// Some 580 years at most.
+fn nanos(time: std::time::Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -30,7 +30,6 @@
 //! Counters of the facade are whole numbers, so times are in nanoseconds, not in seconds as Prometheus would have it:
 //! `rate(clockworker_queue_busy_nanoseconds_total[1m]) / 1e9` is the part of a core that a queue had.
 
-mod histograms;
 mod series;
 
 use ::metrics::Label;
@@ -97,11 +96,7 @@ impl Exporter {
         };
         series::publish_executor(&since, &newly, &self.labels);
         for queue in &since.queues {
-            let labels = self.labels_of(queue);
-            series::publish_queue(queue, &labels);
-            if let Some(observed) = newly.queue(queue.number) {
-                series::publish_observed(observed, &labels);
-            }
+            series::publish_queue(queue, newly.queue(queue.number), &self.labels_of(queue));
         }
         for gone in self.last.iter().flat_map(|(last, _)| &last.queues) {
             if stats.queues.iter().all(|queue| queue.name != gone.name) {

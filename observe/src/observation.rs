@@ -30,15 +30,15 @@ const LEAST_BYTES: usize = 1 << 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use = "it is for `Observe::observe`"]
 pub struct Observation {
-    latency: bool,
-    latency_of_groups: bool,
-    frames_of_groups: bool,
-    every_poll: bool,
-    spans: bool,
-    timeline_bytes: Option<usize>,
-    stop_after: Option<Duration>,
+    pub(crate) latency: bool,
+    pub(crate) latency_of_groups: bool,
+    pub(crate) frames_of_groups: bool,
+    pub(crate) every_poll: bool,
+    pub(crate) spans: bool,
+    pub(crate) timeline_bytes: Option<usize>,
+    pub(crate) stop_after: Option<Duration>,
     /// Its number.
-    stop_queue: Option<u32>,
+    pub(crate) stop_queue: Option<u32>,
 }
 
 impl Observation {
@@ -135,49 +135,23 @@ impl Observation {
         self
     }
 
-    /// Whether there are to be spans.
-    pub(crate) fn has_spans(&self) -> bool {
-        self.spans
-    }
-
     /// Whether nothing in it contradicts the rest.
     pub(crate) fn validate(&self) -> Result<(), ObservationError> {
-        match self.timeline_bytes {
-            Some(bytes) if !(LEAST_BYTES..=MOST_BYTES).contains(&bytes) => {
-                Err(ObservationError { kind: Kind::TimelineBytes(bytes) })
+        let (stops, has_queue) = (self.stop_after.is_some(), self.stop_queue.is_some());
+        let kind = match self.timeline_bytes {
+            Some(bytes) if !(LEAST_BYTES..=MOST_BYTES).contains(&bytes) => Kind::TimelineBytes(bytes),
+            None if stops || has_queue => {
+                Kind::Stop("`stop_after_wait` stops a timeline, and there is none: add `timeline`")
             }
-            None if self.stop_after.is_some() || self.stop_queue.is_some() => {
-                Err(ObservationError { kind: Kind::NoTimeline })
+            _ if has_queue && !stops => {
+                Kind::Stop("`stop_for_queue` does not say after which wait: add `stop_after_wait`")
             }
-            _ if self.stop_queue.is_some() && self.stop_after.is_none() => {
-                Err(ObservationError { kind: Kind::NoWait })
+            _ if stops && !self.latency => {
+                Kind::Stop("`stop_after_wait` looks at waits, and none is timed: add `latency`")
             }
-            _ if self.stop_after.is_some() && !self.latency => {
-                Err(ObservationError { kind: Kind::NoLatency })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn has_latency(&self) -> bool {
-        self.latency
-    }
-
-    pub(crate) fn has_latency_of_groups(&self) -> bool {
-        self.latency_of_groups
-    }
-
-    pub(crate) fn has_frames_of_groups(&self) -> bool {
-        self.frames_of_groups
-    }
-
-    pub(crate) fn times_every_poll(&self) -> bool {
-        self.every_poll
-    }
-
-    /// Words of 8 bytes.
-    pub(crate) fn timeline_words(&self) -> Option<usize> {
-        self.timeline_bytes.map(|bytes| bytes / 8)
+            _ => return Ok(()),
+        };
+        Err(ObservationError { kind })
     }
 
     /// Whether it matters when tasks become ready.
@@ -201,9 +175,8 @@ pub struct ObservationError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     TimelineBytes(usize),
-    NoTimeline,
-    NoLatency,
-    NoWait,
+    /// What is missing.
+    Stop(&'static str),
 }
 
 impl ObservationError {
@@ -214,7 +187,7 @@ impl ObservationError {
 
     /// Whether a timeline is to stop after a wait, but there is none, or waits are not timed, or it is not said after which.
     pub fn is_stop_after_wait(&self) -> bool {
-        matches!(self.kind, Kind::NoTimeline | Kind::NoLatency | Kind::NoWait)
+        matches!(self.kind, Kind::Stop(_))
     }
 }
 
@@ -224,15 +197,7 @@ impl fmt::Display for ObservationError {
             Kind::TimelineBytes(bytes) => {
                 write!(f, "a timeline of {bytes} bytes: it has {LEAST_BYTES} to {MOST_BYTES}")
             }
-            Kind::NoTimeline => {
-                f.write_str("`stop_after_wait` stops a timeline, and there is none: add `timeline`")
-            }
-            Kind::NoLatency => {
-                f.write_str("`stop_after_wait` looks at waits, and none is timed: add `latency`")
-            }
-            Kind::NoWait => {
-                f.write_str("`stop_for_queue` does not say after which wait: add `stop_after_wait`")
-            }
+            Kind::Stop(missing) => f.write_str(missing),
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::ring::Ring;
 use crate::ring_reading::events_of;
 use crate::{
     Observation, ObservationError, Observed, QueueFrames, TaskDump, TaskHooks, Timeline, TimelineQueue,
-    frames,
 };
 
 /// Observes an executor. Of an executor that was not observed yet nothing is told but its [dump](Observe::dump).
@@ -72,9 +71,9 @@ impl Observe for Executor {
         asked.validate()?;
         let mut hub = Hub::of(self);
         hub.asked = asked;
-        hub.timeline = asked.timeline_words().map(|words| Arc::new(Ring::new(words)));
+        hub.timeline = asked.timeline_bytes.map(|bytes| Arc::new(Ring::new(bytes)));
         #[cfg(feature = "tracing")]
-        match asked.has_spans() {
+        match asked.spans {
             true => drop(hub.spans.get_or_insert_default()),
             false => hub.spans = None,
         }
@@ -103,10 +102,9 @@ impl Observe for Executor {
     }
 
     fn timeline(&self) -> Timeline {
-        let queues = self.look_at_queues().into_iter().map(|queue| TimelineQueue {
-            is_constrained: queue.is_constrained,
-            ..TimelineQueue::new(queue.index, &*queue.name, queue.share, queue.request)
-        });
+        let queues = self.look_at_queues().into_iter();
+        let queues =
+            queues.map(|queue| TimelineQueue::new(queue.index, &*queue.name, queue.share, queue.request));
         let mut timeline = Timeline::new(queues.collect(), Vec::new());
         timeline.taken_at = Duration::from_nanos(self.clock().now_ns());
         if let Some(ring) = Hub::of(self).timeline {
@@ -118,7 +116,7 @@ impl Observe for Executor {
     }
 
     fn queue_frames(&self) -> QueueFrames {
-        frames::queue_frames(self)
+        QueueFrames::of(self)
     }
 
     fn dump(&self) -> TaskDump {

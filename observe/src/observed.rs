@@ -1,10 +1,11 @@
 //! [`Observed`]: what was observed of an executor, and of its queues and groups.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use clockworker::probe::{GroupView, WokenBy};
 
-use crate::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency, Wakes};
+use crate::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency};
 
 /// What was observed of an executor. From [`Observe::observed`](crate::Observe::observed) and, on any thread,
 /// [`Observer::observed`](crate::Observer::observed).
@@ -48,6 +49,19 @@ pub struct ObservedGroup {
     pub latency: Box<GroupLatency>,
 }
 
+/// How often tasks were woken that waited, and from where. Part of [`Observed`].
+///
+/// A wake on another thread counts once it has come in, between polls. Several of one task until it is polled are one, and one of a task
+/// that has ended is none. A task that wakes itself while it is polled yields, and has not waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wakes {
+    /// On the executor's thread: by a task, by the future given to `run_until`, or by the host, with its I/O and timers.
+    pub local: u64,
+    /// On other threads.
+    pub remote: u64,
+}
+
 impl Observed {
     /// The queue of that [number](clockworker::QueueStats::number), if any of its tasks was heard of.
     pub fn queue(&self, number: u32) -> Option<&ObservedQueue> {
@@ -56,16 +70,12 @@ impl Observed {
 
     /// What was observed since `earlier`, which was observed of the same executor.
     pub fn since(&self, earlier: &Observed) -> Observed {
-        let queues = self.queues.iter().map(|queue| match earlier.queue(queue.number) {
-            Some(before) => queue.since(before),
-            None => queue.clone(),
-        });
+        let queues =
+            self.queues.iter().map(|queue| since(queue, earlier.queue(queue.number), ObservedQueue::since));
+        let latency = self.latency.as_ref();
         Observed {
             wakes: self.wakes.since(earlier.wakes),
-            latency: self.latency.as_ref().map(|now| match &earlier.latency {
-                Some(before) => now.since(before),
-                None => now.clone(),
-            }),
+            latency: latency.map(|now| since(now, earlier.latency.as_ref(), TurnLatency::since)),
             hook_panics: self.hook_panics.saturating_sub(earlier.hook_panics),
             queues: queues.collect(),
         }
@@ -79,22 +89,43 @@ impl ObservedQueue {
     }
 
     fn since(&self, earlier: &ObservedQueue) -> ObservedQueue {
-        let groups = self.groups.iter().map(|group| match earlier.group(group.number) {
-            Some(before) => {
-                ObservedGroup { latency: Box::new(group.latency.since(&before.latency)), ..*group }
-            }
-            None => group.clone(),
-        });
+        let groups =
+            self.groups.iter().map(|group| since(group, earlier.group(group.number), ObservedGroup::since));
+        let latency = self.latency.as_deref();
+        let latency = latency.map(|now| since(now, earlier.latency.as_deref(), Latency::since));
         ObservedQueue {
             number: self.number,
             wakes: self.wakes.since(earlier.wakes),
-            latency: self.latency.as_ref().map(|now| match &earlier.latency {
-                Some(before) => Box::new(now.since(before)),
-                None => now.clone(),
-            }),
+            latency: latency.map(Box::new),
             groups: groups.collect(),
         }
     }
+}
+
+impl ObservedGroup {
+    fn since(&self, earlier: &ObservedGroup) -> ObservedGroup {
+        ObservedGroup { latency: Box::new(self.latency.since(&earlier.latency)), ..*self }
+    }
+}
+
+impl Wakes {
+    /// What was counted since `earlier`.
+    pub fn since(self, earlier: Wakes) -> Wakes {
+        Wakes {
+            local: self.local.saturating_sub(earlier.local),
+            remote: self.remote.saturating_sub(earlier.remote),
+        }
+    }
+
+    /// These and others.
+    pub(crate) fn plus(self, other: Wakes) -> Wakes {
+        Wakes { local: self.local + other.local, remote: self.remote + other.remote }
+    }
+}
+
+/// What came since `earlier`, or all.
+fn since<T: Clone>(now: &T, earlier: Option<&T>, difference: fn(&T, &T) -> T) -> T {
+    earlier.map_or_else(|| now.clone(), |earlier| difference(now, earlier))
 }
 
 /// What is counted of an executor.
@@ -123,8 +154,7 @@ pub(crate) struct QueueCounts {
 pub(crate) struct Timed {
     pub(crate) long: LongPoll,
     /// How long its task had waited, if that is known.
-    pub(crate) wait_ns: Option<u64>,
-    pub(crate) took_ns: u64,
+    pub(crate) wait: Option<Duration>,
     /// For how many polls it stands.
     pub(crate) times: u64,
 }
@@ -168,12 +198,12 @@ impl Counts {
         let queues = heard_of.map(|queue| ObservedQueue {
             number: queue.number,
             wakes: queue.wakes,
-            latency: asked.has_latency().then(|| queue.latency.clone().unwrap_or_default()),
+            latency: asked.latency.then(|| queue.latency.clone().unwrap_or_default()),
             groups: queue.groups.values().cloned().collect(),
         });
         Observed {
             wakes: self.queues.iter().fold(self.removed_wakes, |sum, queue| sum.plus(queue.wakes)),
-            latency: asked.has_latency().then(|| self.turns.clone()),
+            latency: asked.latency.then(|| self.turns.clone()),
             hook_panics,
             queues: queues.collect(),
         }
@@ -210,12 +240,12 @@ impl QueueCounts {
 impl Timed {
     /// Counts it in histograms of waits and polls.
     fn add_to(&self, (waits, polls, longest): (&mut Histogram, &mut Histogram, &mut Option<LongPoll>)) {
-        polls.record_ns(self.took_ns, self.times);
+        polls.record_times(self.long.took, self.times);
         if longest.is_none_or(|longest| longest.took < self.long.took) {
             *longest = Some(self.long);
         }
-        if let Some(wait) = self.wait_ns {
-            waits.record_ns(wait, self.times);
+        if let Some(wait) = self.wait {
+            waits.record_times(wait, self.times);
         }
     }
 }

@@ -2,22 +2,14 @@
 
 use std::time::Duration;
 
-/// For how long this thread was ready to run and had no processor, since it began: other threads or other machines had it. None where the
-/// platform does not tell.
-#[cfg(target_os = "linux")]
+/// For how long this thread was ready to run and had no processor, since it began: other threads or other machines had it. None but on
+/// Linux: the file is nowhere else.
 pub(crate) fn off_cpu() -> Option<Duration> {
     waited(&std::fs::read_to_string("/proc/thread-self/schedstat").ok()?)
 }
 
-/// The same elsewhere: nobody tells.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn off_cpu() -> Option<Duration> {
-    None
-}
-
 /// The second of three numbers: time on a processor, time ready without one, both in nanoseconds, and slices
 /// (Documentation/scheduler/sched-stats.rst of Linux). All are 0 where the kernel does not count.
-#[cfg(target_os = "linux")]
 fn waited(text: &str) -> Option<Duration> {
     let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
     let (on_cpu, waited) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
@@ -25,7 +17,7 @@ fn waited(text: &str) -> Option<Duration> {
     ((on_cpu, waited, slices) != (0, 0, 0)).then(|| Duration::from_nanos(waited))
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -8,10 +8,12 @@
 
 use std::collections::HashMap;
 use std::panic::Location;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use clockworker::probe::{PollOutcome, TaskRef};
+use clockworker::probe::{PollOutcome, SliceEndReason, TaskRef};
+
+use crate::quietly::lock;
 
 /// One word: its kind in the upper four bits, and what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub(crate) enum Said {
     Polled {
         slot: u32,
         generation: u32,
-        outcome: u8,
+        outcome: PollOutcome,
         timed: bool,
     },
     /// A task of that queue, which the next word says, is ready.
@@ -43,7 +45,7 @@ pub(crate) enum Said {
         slot: u32,
         generation: u32,
     },
-    /// Where the task of the words before was spawned: an index of [`Ring::locations`]; and its group in its queue, if it has one.
+    /// Where the task of the words before was spawned: an index into [`Ring::locations`]; and its group in its queue, if it has one.
     Location {
         index: u32,
         group: Option<u32>,
@@ -54,7 +56,7 @@ pub(crate) enum Said {
     },
     SliceEnded {
         queue: u32,
-        reason: u8,
+        reason: SliceEndReason,
     },
     TurnBegan,
     TurnEnded {
@@ -76,6 +78,24 @@ const SLICE_ENDED: u64 = 8;
 const TURN_BEGAN: u64 = 9;
 const TURN_ENDED: u64 = 10;
 
+/// By the numbers that words have for them. The last stands for those that this version does not know, too.
+const OUTCOMES: [PollOutcome; 3] = [PollOutcome::Pending, PollOutcome::Yielded, PollOutcome::Finished];
+const REASONS: [SliceEndReason; 5] = [
+    SliceEndReason::Spent,
+    SliceEndReason::Preempted,
+    SliceEndReason::Drained,
+    SliceEndReason::HostDue,
+    SliceEndReason::Other,
+];
+
+fn number_of<T: PartialEq>(value: T, known: &[T]) -> u32 {
+    known.iter().position(|known| *known == value).unwrap_or(known.len() - 1) as u32
+}
+
+fn of_number<T: Copy>(number: u32, known: &[T]) -> T {
+    known[(number as usize).min(known.len() - 1)]
+}
+
 /// Generations are kept modulo 2^24.
 const GENERATION_BITS: u32 = 24;
 const OUTCOME_BIT: u32 = 32 + GENERATION_BITS;
@@ -89,9 +109,9 @@ impl Word {
     }
 
     #[inline]
-    fn of_task(kind: u64, slot: u32, generation: u32, more: u64) -> Self {
+    fn of_task(kind: u64, slot: u32, generation: u32, more: u32) -> Self {
         let generation = u64::from(generation) & ((1 << GENERATION_BITS) - 1);
-        Self(kind << KIND_BITS | more << OUTCOME_BIT | generation << 32 | u64::from(slot))
+        Self(kind << KIND_BITS | u64::from(more) << OUTCOME_BIT | generation << 32 | u64::from(slot))
     }
 
     fn of_queue(kind: u64, queue: u32, more: u32) -> Self {
@@ -104,16 +124,17 @@ impl Word {
         let low = held as u32;
         let queue = (held >> QUEUE_BIT) as u32;
         let generation = queue & ((1 << GENERATION_BITS) - 1);
-        let more = (held >> OUTCOME_BIT) as u8;
+        let more = (held >> OUTCOME_BIT) as u32;
+        let outcome = of_number(more & 3, &OUTCOMES);
         match self.0 >> KIND_BITS {
             TIME => Said::Time(held),
-            POLLED => Said::Polled { slot: low, generation, outcome: more & 3, timed: more & 4 != 0 },
+            POLLED => Said::Polled { slot: low, generation, outcome, timed: more & 4 != 0 },
             READY => Said::Ready { queue, remote: low != 0 },
             SPAWNED => Said::Spawned { queue },
             TASK => Said::Task { slot: low, generation },
             LOCATION => Said::Location { index: low, group: queue.checked_sub(1) },
             SLICE_BEGAN => Said::SliceBegan { queue, ready: low },
-            SLICE_ENDED => Said::SliceEnded { queue, reason: low as u8 },
+            SLICE_ENDED => Said::SliceEnded { queue, reason: of_number(low, &REASONS) },
             TURN_BEGAN => Said::TurnBegan,
             TURN_ENDED => Said::TurnEnded { idle: low != 0 },
             _ => Said::Unknown,
@@ -131,20 +152,14 @@ pub(crate) struct Ring {
     time: AtomicU64,
     /// Whether nothing is written any more.
     stopped: AtomicBool,
-    locations: Mutex<Locations>,
-}
-
-/// Where tasks were spawned, each place once.
-#[derive(Debug, Default)]
-struct Locations {
-    all: Vec<&'static Location<'static>>,
-    indices: HashMap<&'static Location<'static>, u32>,
+    /// Where tasks were spawned, and by which index words say so.
+    locations: Mutex<HashMap<&'static Location<'static>, u32>>,
 }
 
 impl Ring {
-    /// A ring of so many words, or the next power of two.
-    pub(crate) fn new(words: usize) -> Self {
-        let words = (0..words.next_power_of_two()).map(|_| AtomicU64::new(0)).collect();
+    /// A ring of so many bytes, or the next power of two.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let words = (0..bytes.next_power_of_two() / 8).map(|_| AtomicU64::new(0)).collect();
         Self {
             words,
             written: AtomicU64::new(0),
@@ -163,15 +178,6 @@ impl Ring {
         self.written.store(written + 1, Ordering::Relaxed);
     }
 
-    /// Writes the time, if it is another than the last.
-    #[inline]
-    fn at(&self, now: u64) {
-        if self.time.load(Ordering::Relaxed) != now {
-            self.time.store(now, Ordering::Relaxed);
-            self.push(Word::new(TIME, now));
-        }
-    }
-
     /// Writes nothing from now on.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
@@ -183,16 +189,8 @@ impl Ring {
 
     #[inline]
     pub(crate) fn polled(&self, now: u64, task: TaskRef, outcome: PollOutcome, timed: bool) {
-        if self.stopped.load(Ordering::Relaxed) {
-            return;
-        }
-        self.at(now);
-        let outcome = match outcome {
-            PollOutcome::Pending => 0,
-            PollOutcome::Yielded => 1,
-            _ => 2,
-        };
-        self.push(Word::of_task(POLLED, task.slot, task.generation, outcome | u64::from(timed) << 2));
+        let more = number_of(outcome, &OUTCOMES) | u32::from(timed) << 2;
+        self.write(now, || self.push(Word::of_task(POLLED, task.slot, task.generation, more)));
     }
 
     pub(crate) fn ready(&self, at: u64, task: TaskRef, remote: bool) {
@@ -209,7 +207,11 @@ impl Ring {
         (location, group): (&'static Location<'static>, Option<u32>),
     ) {
         self.write(now, || {
-            let index = self.locations.lock().unwrap_or_else(PoisonError::into_inner).index(location);
+            let index = {
+                let mut locations = lock(&self.locations);
+                let next = locations.len() as u32;
+                *locations.entry(location).or_insert(next)
+            };
             self.push(Word::of_queue(SPAWNED, task.queue, 0));
             self.push(Word::of_task(TASK, task.slot, task.generation, 0));
             self.push(Word::of_queue(LOCATION, group.map_or(0, |group| group + 1), index));
@@ -221,8 +223,8 @@ impl Ring {
         self.write(now, || self.push(Word::of_queue(SLICE_BEGAN, queue, ready)));
     }
 
-    pub(crate) fn slice_ended(&self, now: u64, queue: u32, reason: u8) {
-        self.write(now, || self.push(Word::of_queue(SLICE_ENDED, queue, reason.into())));
+    pub(crate) fn slice_ended(&self, now: u64, queue: u32, reason: SliceEndReason) {
+        self.write(now, || self.push(Word::of_queue(SLICE_ENDED, queue, number_of(reason, &REASONS))));
     }
 
     pub(crate) fn turn_began(&self, now: u64) {
@@ -233,11 +235,17 @@ impl Ring {
         self.write(now, || self.push(Word::new(TURN_ENDED, idle.into())));
     }
 
+    /// Writes what happened, with the time before it if that is another than the last.
+    #[inline]
     fn write(&self, now: u64, push: impl FnOnce()) {
-        if !self.stopped.load(Ordering::Relaxed) {
-            self.at(now);
-            push();
+        if self.is_stopped() {
+            return;
         }
+        if self.time.load(Ordering::Relaxed) != now {
+            self.time.store(now, Ordering::Relaxed);
+            self.push(Word::new(TIME, now));
+        }
+        push();
     }
 
     /// The words that are still there, oldest first.
@@ -254,17 +262,10 @@ impl Ring {
     }
 
     /// Where tasks were spawned, by the index that words give.
-    pub(crate) fn location(&self, index: u32) -> Option<&'static Location<'static>> {
-        self.locations.lock().unwrap_or_else(PoisonError::into_inner).all.get(index as usize).copied()
-    }
-}
-
-impl Locations {
-    fn index(&mut self, location: &'static Location<'static>) -> u32 {
-        *self.indices.entry(location).or_insert_with(|| {
-            self.all.push(location);
-            self.all.len() as u32 - 1
-        })
+    pub(crate) fn locations(&self) -> Vec<&'static Location<'static>> {
+        let mut indexed: Vec<_> = lock(&self.locations).iter().map(|(&at, &index)| (index, at)).collect();
+        indexed.sort_unstable();
+        indexed.into_iter().map(|(_, location)| location).collect()
     }
 }
 
@@ -274,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_word_says_what_was_written() {
-        let ring = Ring::new(64);
+        let ring = Ring::new(8 * 64);
         let here = Location::caller();
         let task = |queue, slot, generation| TaskRef { queue, slot, generation };
         ring.spawned(5, task(7, u32::MAX - 2, 0xFFFF_FFFF), (here, Some(6)));
@@ -282,7 +283,8 @@ mod tests {
         ring.polled(9, task(3, 3, 4), PollOutcome::Yielded, false);
         ring.ready(9, task(QUEUE_MASK as u32, 1, 2), true);
         ring.slice_began(10, 3, usize::MAX);
-        ring.slice_ended(10, 3, 4);
+        ring.slice_ended(10, 3, SliceEndReason::Other);
+        ring.slice_ended(10, 3, SliceEndReason::Drained);
         ring.turn_ended(11, true);
         let said: Vec<Said> = ring.words().map(Word::said).collect();
         let generation = 0xFF_FFFF;
@@ -292,23 +294,24 @@ mod tests {
             Said::Task { slot: u32::MAX - 2, generation },
             Said::Location { index: 0, group: Some(6) },
             Said::Time(9),
-            Said::Polled { slot: 3, generation, outcome: 2, timed: true },
-            Said::Polled { slot: 3, generation: 4, outcome: 1, timed: false },
+            Said::Polled { slot: 3, generation, outcome: PollOutcome::Finished, timed: true },
+            Said::Polled { slot: 3, generation: 4, outcome: PollOutcome::Yielded, timed: false },
             Said::Ready { queue: QUEUE_MASK as u32, remote: true },
             Said::Task { slot: 1, generation: 2 },
             Said::Time(10),
             Said::SliceBegan { queue: 3, ready: u32::MAX },
-            Said::SliceEnded { queue: 3, reason: 4 },
+            Said::SliceEnded { queue: 3, reason: SliceEndReason::Other },
+            Said::SliceEnded { queue: 3, reason: SliceEndReason::Drained },
             Said::Time(11),
             Said::TurnEnded { idle: true },
         ];
         assert_eq!(said, expected);
-        assert_eq!(ring.location(0), Some(here));
+        assert_eq!(ring.locations(), [here]);
     }
 
     #[test]
     fn the_oldest_words_are_overwritten_and_a_stopped_ring_keeps_what_it_has() {
-        let ring = Ring::new(3);
+        let ring = Ring::new(8 * 3);
         for now in 0..9 {
             ring.turn_began(now);
         }

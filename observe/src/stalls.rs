@@ -69,7 +69,10 @@ mod atomic_location;
 mod beacon;
 mod decide;
 mod detector;
-#[cfg_attr(all(test, clockworker_loom), allow(dead_code, reason = "without signals"))]
+#[cfg_attr(
+    any(not(target_os = "linux"), all(test, clockworker_loom)),
+    allow(dead_code, reason = "without signals")
+)]
 mod error;
 mod guard;
 mod limit;
@@ -83,21 +86,19 @@ mod signal;
 mod signal;
 mod stack;
 mod stall;
-mod stats;
 #[cfg(target_os = "linux")]
 #[cfg_attr(all(test, clockworker_loom), allow(dead_code, reason = "a model does not fork"))]
 mod table;
 mod watch;
 
-pub(crate) use beacon::Shown;
 #[cfg(all(test, clockworker_loom))]
-pub(crate) use beacon::{Activity, Beacon};
+pub(crate) use beacon::Beacon;
+pub(crate) use beacon::Shown;
 pub use detector::{StallDetector, THRESHOLDS};
 pub use error::StallError;
-pub use guard::StallGuard;
+pub use guard::{StallGuard, StallStats};
 pub use stack::{Frame, NoStack, Stack};
 pub use stall::{Stall, StallKind};
-pub use stats::StallStats;
 
 #[cfg(all(test, clockworker_loom))]
 pub(crate) use table::{GivenUp, StackTable, Walked};

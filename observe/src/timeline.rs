@@ -59,15 +59,13 @@ pub struct TimelineQueue {
     pub share: u32,
     /// Its request.
     pub request: Duration,
-    /// Whether it is [capped](clockworker::Cap), idle or nested: then what it is to get does not follow from its share alone.
-    pub is_constrained: bool,
 }
 
 impl TimelineQueue {
-    /// A queue of that index, name, share and request, not constrained: for a timeline that was read from a file, or made up for a
+    /// A queue of that index, name, share and request: for a timeline that was read from a file, or made up for a
     /// test.
     pub fn new(index: u32, name: impl Into<String>, share: u32, request: Duration) -> Self {
-        Self { index, name: name.into(), share, request, is_constrained: false }
+        Self { index, name: name.into(), share, request }
     }
 }
 

@@ -43,7 +43,6 @@ impl RunQueue {
             name: Arc::clone(&self.name.borrow()),
             share: self.share.get().get(),
             request: Duration::from_nanos(self.request_ns.get()),
-            is_constrained: self.is_constrained(),
             groups,
         }
     }

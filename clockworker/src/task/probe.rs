@@ -550,8 +550,6 @@ pub struct QueueLook {
     pub share: u32,
     /// Its request.
     pub request: Duration,
-    /// Whether it is [capped](crate::Cap), idle or nested: then what it is to get does not follow from its share alone.
-    pub is_constrained: bool,
     /// Its open groups. None if its scheduler is the caller.
     pub groups: Vec<GroupView>,
 }

@@ -6,7 +6,7 @@ use clockworker::{Executor, Id, ManualClock};
 
 use super::explore;
 use crate::hub::Hub;
-use crate::stalls::{Activity, Beacon};
+use crate::stalls::{Beacon, StallKind};
 use crate::sync::{Arc, AtomicUsize, thread};
 
 /// A reader looks once while the owner shows two polls. What it has read is all of one of them.
@@ -20,11 +20,11 @@ fn what_is_read_is_of_one_poll() {
             if let Some(shown) = read.read(sequence) {
                 let number = sequence.div_ceil(2);
                 assert_eq!((shown.task, shown.group), (Id::from_u64(number), Some(number)));
-                assert_eq!(shown.activity, [Activity::Poll, Activity::Drop][number as usize - 1]);
+                assert_eq!(shown.kind, [StallKind::Poll, StallKind::Drop][number as usize - 1]);
             }
         });
-        for (number, activity) in [(1, Activity::Poll), (2, Activity::Drop)] {
-            drop(beacon.begin(activity, (Id::from_u64(number), Some(number), None)));
+        for (number, kind) in [(1, StallKind::Poll), (2, StallKind::Drop)] {
+            drop(beacon.begin(kind, (Id::from_u64(number), Some(number), None)));
         }
         reader.join().unwrap();
     });
@@ -41,7 +41,7 @@ fn what_a_poll_did_is_seen_when_it_is_over() {
                 assert_eq!(is_done.load(Ordering::Relaxed), 1);
             }
         });
-        let lit = beacon.begin(Activity::Main, (None, None, None));
+        let lit = beacon.begin(StallKind::Main, (None, None, None));
         done.store(1, Ordering::Relaxed);
         drop(lit);
         reader.join().unwrap();
@@ -54,7 +54,7 @@ fn names_are_of_the_poll_that_is_read() {
     explore("beacon/names", || {
         let ex = Executor::builder().clock(ManualClock::new()).build().expect("the defaults are valid");
         let mut hub = Hub::of(&ex);
-        let beacon = Arc::clone(hub.shown.get_or_insert_default().beacon());
+        let beacon = Arc::clone(&hub.shown.get_or_insert_default().beacon);
         hub.set(&ex);
         let queues = ["1", "2"].map(|name| ex.new_queue(name).create().unwrap());
         beacon.add_watcher();

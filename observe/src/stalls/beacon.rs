@@ -13,10 +13,12 @@ use std::sync::{Arc, PoisonError};
 use clockworker::Id;
 use clockworker::probe::{Poll, PollKind};
 
+use super::StallKind;
 use super::atomic_location::AtomicLocation;
 use crate::sync::{self, AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Mutex, MutexGuard, fence};
 
 /// See the [module docs](self).
+#[derive(Default)]
 pub(crate) struct Beacon {
     /// How many watch it. Nothing is shown while nobody does.
     watchers: AtomicUsize,
@@ -24,10 +26,11 @@ pub(crate) struct Beacon {
     is_gone: AtomicBool,
     /// Odd while a poll runs.
     sequence: AtomicU64,
-    activity: AtomicU8,
+    /// What runs: the number of a [`StallKind`], with [`IN_GROUP`] for a task in a group.
+    kind: AtomicU8,
     /// The task's id, or 0.
     task: AtomicU64,
-    /// The group's key, where `activity` says that there is a group.
+    /// The group's key, where `kind` says that there is a group.
     group: AtomicU64,
     location: AtomicLocation,
     names: Mutex<Names>,
@@ -41,20 +44,13 @@ struct Names {
     group: Option<Arc<str>>,
 }
 
-/// What runs. The numbers are those of [`Beacon::activity`]; a task in a group has [`IN_GROUP`] added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Activity {
-    Main = 0,
-    Poll = 1,
-    Drop = 2,
-}
-
+/// Is added to the number of a [`StallKind`] for a task in a group.
 const IN_GROUP: u8 = 4;
 
 /// A poll as its executor shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShownPoll {
-    pub(crate) activity: Activity,
+    pub(crate) kind: StallKind,
     /// None for the future given to `run_until`, which is in no queue.
     pub(crate) queue: Option<Arc<str>>,
     pub(crate) group: Option<u64>,
@@ -62,21 +58,6 @@ pub(crate) struct ShownPoll {
     pub(crate) task: Option<Id>,
     pub(crate) task_name: Option<Arc<str>>,
     pub(crate) location: Option<&'static Location<'static>>,
-}
-
-impl Default for Beacon {
-    fn default() -> Self {
-        Self {
-            watchers: AtomicUsize::new(0),
-            is_gone: AtomicBool::new(false),
-            sequence: AtomicU64::new(0),
-            activity: AtomicU8::new(0),
-            task: AtomicU64::new(0),
-            group: AtomicU64::new(0),
-            location: AtomicLocation::default(),
-            names: Mutex::new(Names::default()),
-        }
-    }
 }
 
 impl Beacon {
@@ -94,10 +75,6 @@ impl Beacon {
         self.is_gone.load(Ordering::Relaxed)
     }
 
-    fn is_watched(&self) -> bool {
-        self.watchers.load(Ordering::Relaxed) > 0
-    }
-
     /// The number of the poll under way, which is odd; even between polls.
     pub(crate) fn sequence(&self) -> u64 {
         // Ordering: Acquire, pairs with the Release in `begin`: whoever sees that the poll runs sees what is shown of it.
@@ -109,21 +86,21 @@ impl Beacon {
         if self.sequence() != sequence || sequence.is_multiple_of(2) {
             return None;
         }
-        let activity = self.activity.load(Ordering::Relaxed);
+        let number = self.kind.load(Ordering::Relaxed);
         let (task, group) = (self.task.load(Ordering::Relaxed), self.group.load(Ordering::Relaxed));
         let location = self.location.load();
         let names = self.names().clone();
         // Ordering: pairs with the fence in `begin`: if one of the loads above has seen what a later poll shows, the one below
         // sees that this poll is over. (Or, of names, the lock says so.)
         fence(Ordering::Acquire);
-        let shown = match activity & !IN_GROUP {
-            0 => Activity::Main,
-            1 => Activity::Poll,
-            _ => Activity::Drop,
+        let kind = match number & !IN_GROUP {
+            0 => StallKind::Poll,
+            1 => StallKind::Drop,
+            _ => StallKind::Main,
         };
-        let (is_task, in_group) = (shown != Activity::Main, activity & IN_GROUP != 0);
+        let (is_task, in_group) = (kind != StallKind::Main, number & IN_GROUP != 0);
         let read = ShownPoll {
-            activity: shown,
+            kind,
             queue: is_task.then_some(names.queue),
             group: in_group.then_some(group),
             group_name: names.group.filter(|_| is_task),
@@ -137,7 +114,7 @@ impl Beacon {
     /// Shows that a poll begins. Owner thread only.
     pub(crate) fn begin(
         &self,
-        activity: Activity,
+        kind: StallKind,
         (task, group, location): (Option<Id>, Option<u64>, Option<&'static Location<'static>>),
     ) -> Lit<'_> {
         // Ordering: Relaxed, only this thread writes it.
@@ -145,7 +122,7 @@ impl Beacon {
         // Ordering: pairs with the fence in `read`; the end of the last poll goes before what is shown of this one.
         fence(Ordering::Release);
         let in_group = if group.is_some() { IN_GROUP } else { 0 };
-        self.activity.store(activity as u8 | in_group, Ordering::Relaxed);
+        self.kind.store(kind as u8 | in_group, Ordering::Relaxed);
         self.task.store(task.map_or(0, Id::as_u64), Ordering::Relaxed);
         self.group.store(group.unwrap_or(0), Ordering::Relaxed);
         self.location.store(location);
@@ -178,7 +155,7 @@ impl Drop for Lit<'_> {
 /// The beacon of an executor, and what it has shown last: its hub's.
 #[derive(Default)]
 pub(crate) struct Shown {
-    beacon: sync::Arc<Beacon>,
+    pub(crate) beacon: sync::Arc<Beacon>,
     /// The address of the name that is shown of a queue, which the beacon keeps. The executor's thread's, as the next is.
     queue: atomic::AtomicUsize,
     /// Whether the name of a task or group is shown.
@@ -186,25 +163,21 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    pub(crate) fn beacon(&self) -> &sync::Arc<Beacon> {
-        &self.beacon
-    }
-
     /// Shows a poll until the result is dropped, if it is watched. On the executor's thread.
     #[inline]
     pub(crate) fn show(&self, poll: &Poll<'_>) -> Option<Lit<'_>> {
-        self.beacon.is_watched().then(|| self.show_watched(poll))
+        (self.beacon.watchers.load(Ordering::Relaxed) > 0).then(|| self.show_watched(poll))
     }
 
     #[cold]
     fn show_watched(&self, poll: &Poll<'_>) -> Lit<'_> {
-        let Some(task) = poll.task() else { return self.beacon.begin(Activity::Main, (None, None, None)) };
-        let activity = if poll.kind() == PollKind::Drop { Activity::Drop } else { Activity::Poll };
+        let Some(task) = poll.task() else { return self.beacon.begin(StallKind::Main, (None, None, None)) };
+        let kind = if poll.kind() == PollKind::Drop { StallKind::Drop } else { StallKind::Poll };
         let group = task.group();
         let key = group.as_ref().map(|group| group.key);
         let names = (task.name().cloned(), group.and_then(|group| group.name));
         self.show_names(task.queue_name().unwrap_or_default(), names);
-        self.beacon.begin(activity, (Some(task.id()), key, Some(task.location())))
+        self.beacon.begin(kind, (Some(task.id()), key, Some(task.location())))
     }
 
     fn show_names(&self, queue: Arc<str>, (task, group): (Option<Arc<str>>, Option<Arc<str>>)) {

@@ -2,15 +2,6 @@
 
 use std::time::Duration;
 
-/// What the lookout has seen: a poll's number, and the time before and after it looked.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sight {
-    pub(super) before: Duration,
-    /// Odd while a poll runs; no two polls have the same.
-    pub(super) sequence: u64,
-    pub(super) after: Duration,
-}
-
 /// Says of each poll once that it has run for the threshold, if it is seen to run for so long.
 ///
 /// The poll's time is counted from after the first look at it to before the last, so it has run for at least that long, however
@@ -29,13 +20,14 @@ impl Decide {
         Self { threshold, poll: 0, since: Duration::ZERO, is_told: false }
     }
 
-    /// How long the poll has run, if that is too long and was not said before.
-    pub(super) fn look(&mut self, sight: Sight) -> Option<Duration> {
-        if sight.sequence != self.poll {
-            (self.poll, self.since, self.is_told) = (sight.sequence, sight.after, false);
+    /// How long the poll has run, if that is too long and was not said before. `sequence` is what was seen between two readings of the
+    /// clock: odd while a poll runs, and no two polls have the same.
+    pub(super) fn look(&mut self, before: Duration, sequence: u64, after: Duration) -> Option<Duration> {
+        if sequence != self.poll {
+            (self.poll, self.since, self.is_told) = (sequence, after, false);
             return None;
         }
-        let so_far = sight.before.saturating_sub(self.since);
+        let so_far = before.saturating_sub(self.since);
         if self.poll.is_multiple_of(2) || self.is_told || so_far < self.threshold {
             return None;
         }
@@ -65,7 +57,7 @@ mod tests {
                     _ if number >= polls => 2 * polls,
                     number => 2 * number + if within < poll_us { 1 } else { 2 },
                 };
-                let so_far = decide.look(Sight { before: us(now), sequence, after: us(now) })?;
+                let so_far = decide.look(us(now), sequence, us(now))?;
                 Some((now, so_far.as_micros() as u64))
             })
             .collect()
@@ -101,9 +93,7 @@ mod tests {
     fn time_is_counted_between_looks() {
         let mut decide = Decide::new(us(5_000));
         let mut look = |before, sequence, after| {
-            decide
-                .look(Sight { before: us(before), sequence, after: us(after) })
-                .map(|so_far| so_far.as_micros())
+            decide.look(us(before), sequence, us(after)).map(|so_far| so_far.as_micros())
         };
         // It was kept from its CPU within a look: when it saw poll 1, between 0 and 9 ms, is not known.
         assert_eq!(look(0, 1, 9_000), None);

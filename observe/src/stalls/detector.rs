@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use super::error::Kind;
 use super::guard::StallGuard;
+use super::limit::RateLimit;
 use super::lookout;
 use super::signal::{StackSignal, Tid};
 use super::watch::Watch;
@@ -51,8 +53,7 @@ pub const THRESHOLDS: RangeInclusive<Duration> = Duration::from_millis(1)..=Dura
 #[must_use = "a detector does nothing until it watches an executor"]
 pub struct StallDetector {
     threshold: Duration,
-    most: usize,
-    period: Duration,
+    limit: RateLimit,
     stacks: Stacks,
     hooks: Vec<Hook>,
 }
@@ -73,14 +74,14 @@ impl StallDetector {
     ///
     /// Reports five in any 60 s at most, with stacks by the default signal.
     pub fn new(threshold: Duration) -> Self {
-        let (most, period) = (5, Duration::from_secs(60));
-        Self { threshold, most, period, stacks: Stacks::By(None), hooks: Vec::new() }
+        let limit = RateLimit::new(5, Duration::from_secs(60));
+        Self { threshold, limit, stacks: Stacks::By(None), hooks: Vec::new() }
     }
 
     /// Reports at most so many stalls of an executor within any such period. The others are counted, and the next report says how
     /// many they were. Both must be greater than 0.
     pub fn rate_limit(mut self, most: usize, period: Duration) -> Self {
-        (self.most, self.period) = (most, period);
+        self.limit = RateLimit::new(most, period);
         self
     }
 
@@ -127,10 +128,11 @@ impl StallDetector {
     /// starts no thread. Nothing is watched then.
     pub fn watch(&self, executor: &Executor) -> Result<StallGuard, StallError> {
         if !THRESHOLDS.contains(&self.threshold) {
-            return Err(StallError::threshold(self.threshold));
+            return Err(StallError(Kind::Threshold(self.threshold)));
         }
-        if self.most == 0 || self.period.is_zero() {
-            return Err(StallError::rate_limit(self.most, self.period));
+        let RateLimit { most, period, .. } = self.limit;
+        if most == 0 || period.is_zero() {
+            return Err(StallError(Kind::RateLimit { most, period }));
         }
         let signal = match self.stacks {
             Stacks::By(number) => Some(StackSignal::install(number)?),
@@ -138,15 +140,17 @@ impl StallDetector {
         };
         let mut hub = Hub::of(executor);
         let shown = Arc::clone(hub.shown.get_or_insert_default());
-        let beacon = sync::Arc::clone(shown.beacon());
-        let limit = super::limit::RateLimit::new(self.most, self.period);
+        let beacon = sync::Arc::clone(&shown.beacon);
         let name = thread::current().name().map(Arc::from);
-        let watch =
-            Watch::new((beacon, Tid::current(), name), (self.threshold, limit), (signal, self.hooks.clone()));
+        let watch = Watch::new(
+            (beacon, Tid::current(), name),
+            (self.threshold, self.limit.clone()),
+            (signal, self.hooks.clone()),
+        );
         let watch = Arc::new(watch);
         lookout::get().add(&watch)?;
         hub.set(executor);
-        Ok(StallGuard::new(watch))
+        Ok(StallGuard { watch })
     }
 }
 
@@ -154,7 +158,7 @@ impl fmt::Debug for StallDetector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StallDetector")
             .field("threshold", &self.threshold)
-            .field("rate_limit", &(self.most, self.period))
+            .field("rate_limit", &(self.limit.most, self.limit.period))
             .field("stacks", &self.stacks)
             .field("hooks", &self.hooks.len())
             .finish()

@@ -8,12 +8,10 @@ use super::THRESHOLDS;
 
 /// Why an executor cannot be watched. From [`StallDetector::watch`](super::StallDetector::watch).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StallError {
-    kind: Kind,
-}
+pub struct StallError(pub(super) Kind);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Threshold(Duration),
     RateLimit { most: usize, period: Duration },
     Signal { given: i32, allowed: (i32, i32) },
@@ -22,57 +20,35 @@ enum Kind {
 }
 
 impl StallError {
-    pub(super) fn threshold(given: Duration) -> Self {
-        Self { kind: Kind::Threshold(given) }
-    }
-
-    pub(super) fn rate_limit(most: usize, period: Duration) -> Self {
-        Self { kind: Kind::RateLimit { most, period } }
-    }
-
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "signals are Linux's"))]
-    pub(super) fn signal(given: i32, allowed: (i32, i32)) -> Self {
-        Self { kind: Kind::Signal { given, allowed } }
-    }
-
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "signals are Linux's"))]
-    pub(super) fn signal_in_use(signal: i32) -> Self {
-        Self { kind: Kind::SignalInUse(signal) }
-    }
-
-    pub(super) fn thread(error: &std::io::Error) -> Self {
-        Self { kind: Kind::Thread(error.to_string()) }
-    }
-
     /// Whether the threshold is not among [`THRESHOLDS`].
     pub fn is_threshold(&self) -> bool {
-        matches!(self.kind, Kind::Threshold(_))
+        matches!(self.0, Kind::Threshold(_))
     }
 
     /// Whether the rate limit allows no report ever, or is of no time.
     pub fn is_rate_limit(&self) -> bool {
-        matches!(self.kind, Kind::RateLimit { .. })
+        matches!(self.0, Kind::RateLimit { .. })
     }
 
     /// Whether the number is not that of a real-time signal.
     pub fn is_signal(&self) -> bool {
-        matches!(self.kind, Kind::Signal { .. })
+        matches!(self.0, Kind::Signal { .. })
     }
 
     /// Whether something else in the process handles the signal, or ignores it.
     pub fn is_signal_in_use(&self) -> bool {
-        matches!(self.kind, Kind::SignalInUse(_))
+        matches!(self.0, Kind::SignalInUse(_))
     }
 
     /// Whether the operating system has started no thread for the lookout.
     pub fn is_thread(&self) -> bool {
-        matches!(self.kind, Kind::Thread(_))
+        matches!(self.0, Kind::Thread(_))
     }
 }
 
 impl fmt::Display for StallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
+        match &self.0 {
             Kind::Threshold(given) => {
                 let (least, most) = (THRESHOLDS.start(), THRESHOLDS.end());
                 write!(f, "a stall's threshold of {given:?}: it must be from {least:?} to {most:?}")

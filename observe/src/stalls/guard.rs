@@ -1,9 +1,8 @@
-//! [`StallGuard`]: watches an executor until it is dropped.
+//! [`StallGuard`]: watches an executor until it is dropped; [`StallStats`]: how many stalls there were.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::StallStats;
 use super::lookout;
 use super::watch::Watch;
 
@@ -16,17 +15,13 @@ use super::watch::Watch;
 /// It may outlive the executor: then nothing is watched, and [`stats`](StallGuard::stats) stays as it was.
 #[must_use = "dropping the guard at once ends the watch"]
 pub struct StallGuard {
-    watch: Arc<Watch>,
+    pub(super) watch: Arc<Watch>,
 }
 
 impl StallGuard {
-    pub(super) fn new(watch: Arc<Watch>) -> Self {
-        Self { watch }
-    }
-
     /// How many stalls there were so far, and what became of them.
     pub fn stats(&self) -> StallStats {
-        self.watch.stats()
+        *self.watch.stats()
     }
 }
 
@@ -41,4 +36,18 @@ impl fmt::Debug for StallGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StallGuard").field("stats", &self.stats()).finish_non_exhaustive()
     }
+}
+
+/// How many stalls a [guard](super::StallGuard) has seen. From [`StallGuard::stats`](super::StallGuard::stats).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StallStats {
+    /// Polls that were found running for longer than the threshold.
+    pub seen: u64,
+    /// Those that were reported. All of `seen` are here or in `suppressed`, unless the detector reports to nobody.
+    pub reported: u64,
+    /// Those that were not, because of the [rate limit](super::StallDetector::rate_limit).
+    pub suppressed: u64,
+    /// Calls of [`on_stall`](super::StallDetector::on_stall)'s function that panicked.
+    pub hook_panics: u64,
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 /// At most so many reports within any period.
 #[derive(Clone, Debug)]
 pub(super) struct RateLimit {
-    most: usize,
-    period: Duration,
+    pub(super) most: usize,
+    pub(super) period: Duration,
     /// When the last reports were: `most` at most.
     times: VecDeque<Duration>,
 }

@@ -1,15 +1,16 @@
 //! [`Lookout`]: the thread that looks at all executors that are watched. A process has one, while any is watched.
 
 use std::cell::Cell;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::StallError;
+use super::error::Kind;
 use super::instant;
 use super::per_process::PerProcess;
 use super::watch::Watch;
-use crate::quietly::drop_quietly;
+use crate::quietly::{drop_quietly, lock};
 
 thread_local! {
     static IS_LOOKOUT: Cell<bool> = const { Cell::new(false) };
@@ -46,19 +47,15 @@ fn now() -> Duration {
 }
 
 impl Lookout {
-    fn lock(&self) -> MutexGuard<'_, Watches> {
-        // Nothing that could panic runs under the lock.
-        self.watches.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Looks at one more executor. Starts the thread if there is none.
     pub(super) fn add(&'static self, watch: &Arc<Watch>) -> Result<(), StallError> {
-        let mut watches = self.lock();
+        let mut watches = lock(&self.watches);
         let mut last = None;
         if watches.runner == 0 {
             let number = watches.last_runner + 1;
             let named = thread::Builder::new().name("clockworker-stalls".into());
-            let thread = named.spawn(move || self.run(number)).map_err(|error| StallError::thread(&error))?;
+            let thread = named.spawn(move || self.run(number));
+            let thread = thread.map_err(|error| StallError(Kind::Thread(error.to_string())))?;
             last = watches.thread.replace(thread);
             (watches.runner, watches.last_runner) = (number, number);
         }
@@ -74,7 +71,7 @@ impl Lookout {
     /// one ends the thread. On the lookout's own thread, in a hook, it waits for nothing.
     pub(super) fn remove(&self, watch: &Arc<Watch>) {
         let is_lookout = IS_LOOKOUT.get();
-        let mut watches = self.lock();
+        let mut watches = lock(&self.watches);
         let at = watches.list.iter().position(|other| Arc::ptr_eq(other, watch));
         let removed = at.map(|at| watches.list.swap_remove(at));
         let mut thread = None;
@@ -95,7 +92,7 @@ impl Lookout {
     fn run(&self, number: u64) {
         IS_LOOKOUT.set(true);
         let mut looked_at = Vec::new();
-        let mut watches = self.lock();
+        let mut watches = lock(&self.watches);
         while watches.runner == number {
             watches.list.retain(|watch| !watch.is_over());
             let Some(period) = watches.list.iter().map(|watch| watch.period()).min() else {
@@ -107,7 +104,7 @@ impl Lookout {
             looked_at.iter().for_each(|watch| watch.look(now));
             // The last reference may be among these, with a user's hook.
             looked_at.drain(..).for_each(drop_quietly);
-            watches = self.lock();
+            watches = lock(&self.watches);
             if watches.runner == number && !watches.list.is_empty() {
                 let waited = self.changed.wait_timeout(watches, period);
                 watches = waited.unwrap_or_else(PoisonError::into_inner).0;

@@ -5,15 +5,17 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
+use super::error::Kind;
 use super::instant;
 use super::per_process::PerProcess;
 use super::stack::Frame;
 use super::table::{GivenUp, StackTable, Walked};
 use super::{NoStack, Stack, StallError};
+use crate::quietly::lock;
 
 /// How long to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -94,11 +96,6 @@ struct Signals {
 
 static SIGNALS: PerProcess<Signals> = PerProcess::new();
 
-/// Nothing that could panic runs under the locks.
-fn lock<T>(data: &'static Mutex<T>) -> MutexGuard<'static, T> {
-    data.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// A signal with its handler. Dropping the last one of a number puts back what was there before.
 #[derive(Debug)]
 pub(super) struct StackSignal {
@@ -111,7 +108,7 @@ impl StackSignal {
         let allowed = (libc::SIGRTMIN(), libc::SIGRTMAX());
         let number = number.unwrap_or(allowed.1 - 4);
         if !(allowed.0..=allowed.1).contains(&number) {
-            return Err(StallError::signal(number, allowed));
+            return Err(StallError(Kind::Signal { given: number, allowed }));
         }
         let mut all = lock(&SIGNALS.get().installed);
         if all.is_empty() {
@@ -125,7 +122,7 @@ impl StackSignal {
             None => {
                 // The handler may be there already, from before a fork.
                 if !matches!(handler_of(number), libc::SIG_DFL) && handler_of(number) != own_handler() {
-                    return Err(StallError::signal_in_use(number));
+                    return Err(StallError(Kind::SignalInUse(number)));
                 }
                 set_handler(number, own_handler());
                 all.push(Installed { number, users: 1 });
@@ -245,5 +242,5 @@ fn named(Walked { addresses, interrupted_at }: &Walked) -> Stack {
             frames.push(Frame { address, function: None, file: None, line: None });
         }
     }
-    Stack::new(frames)
+    Stack { frames }
 }

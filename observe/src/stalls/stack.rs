@@ -5,7 +5,7 @@ use std::fmt;
 /// Where a stalled thread stands, innermost function first. `Display` prints it as a panic's backtrace is printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
 }
 
 /// A function that is being called. Functions that were inlined have frames of their own.
@@ -39,14 +39,6 @@ pub enum NoStack {
 }
 
 impl Stack {
-    #[cfg_attr(
-        any(not(target_os = "linux"), all(test, clockworker_loom)),
-        allow(dead_code, reason = "stacks are Linux's")
-    )]
-    pub(super) fn new(frames: Vec<Frame>) -> Self {
-        Self { frames }
-    }
-
     /// The functions being called, innermost first.
     pub fn frames(&self) -> &[Frame] {
         &self.frames

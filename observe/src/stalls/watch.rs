@@ -1,19 +1,17 @@
 //! [`Watch`]: one executor, watched by one detector.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::beacon::{Activity, Beacon};
-use super::decide::{Decide, Sight};
+use super::beacon::Beacon;
+use super::decide::Decide;
 use super::detector::Hook;
 use super::limit::RateLimit;
 use super::signal::{StackSignal, Tid};
-use super::stall::{Stall, StallKind};
-use super::{NoStack, StallStats};
-use crate::quietly::drop_quietly;
-use crate::sync::{self, AtomicBool, AtomicU64, Mutex, MutexGuard};
+use super::{NoStack, Stall, StallStats};
+use crate::quietly::{call_quietly, drop_quietly};
+use crate::sync::{self, AtomicBool, Mutex, MutexGuard};
 
 /// See the [module docs](self). Shared by the guard and the lookout.
 pub(super) struct Watch {
@@ -28,7 +26,8 @@ pub(super) struct Watch {
     is_over: AtomicBool,
     /// Held while the lookout looks, and while it calls the hooks.
     looking: Mutex<Looking>,
-    counts: Counts,
+    /// Nothing of others runs while it is held.
+    stats: Mutex<StallStats>,
 }
 
 struct Looking {
@@ -36,21 +35,6 @@ struct Looking {
     limit: RateLimit,
     /// Stalls kept back since the last report.
     suppressed: u64,
-}
-
-/// See [`StallStats`].
-struct Counts {
-    seen: AtomicU64,
-    reported: AtomicU64,
-    suppressed: AtomicU64,
-    hook_panics: AtomicU64,
-}
-
-impl Counts {
-    fn new() -> Self {
-        let [seen, reported, suppressed, hook_panics] = [0; 4].map(AtomicU64::new);
-        Self { seen, reported, suppressed, hook_panics }
-    }
 }
 
 impl Watch {
@@ -69,7 +53,7 @@ impl Watch {
             hooks,
             is_over: AtomicBool::new(false),
             looking: Mutex::new(Looking { decide: Decide::new(threshold), limit, suppressed: 0 }),
-            counts: Counts::new(),
+            stats: Mutex::default(),
         }
     }
 
@@ -98,16 +82,8 @@ impl Watch {
         self.looking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn stats(&self) -> StallStats {
-        // Ordering: Relaxed here and where they are counted. Each is a number by itself.
-        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let Counts { seen, reported, suppressed, hook_panics } = &self.counts;
-        StallStats {
-            seen: get(seen),
-            reported: get(reported),
-            suppressed: get(suppressed),
-            hook_panics: get(hook_panics),
-        }
+    pub(super) fn stats(&self) -> MutexGuard<'_, StallStats> {
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks at the executor, and reports a stall. Called by the lookout; `now` is its clock.
@@ -118,22 +94,19 @@ impl Watch {
         }
         let before = now();
         let sequence = self.beacon.sequence();
-        let Some(so_far) = looking.decide.look(Sight { before, sequence, after: now() }) else { return };
+        let Some(so_far) = looking.decide.look(before, sequence, now()) else { return };
         let Some(shown) = self.beacon.read(sequence) else { return };
-        count(&self.counts.seen);
+        self.stats().seen += 1;
         if self.hooks.is_empty() {
             return;
         }
         if !looking.limit.allows(before) {
             looking.suppressed += 1;
-            return count(&self.counts.suppressed);
+            self.stats().suppressed += 1;
+            return;
         }
         let stall = Stall {
-            kind: match shown.activity {
-                Activity::Main => StallKind::Main,
-                Activity::Poll => StallKind::Poll,
-                Activity::Drop => StallKind::Drop,
-            },
+            kind: shown.kind,
             queue: shown.queue,
             group: shown.group,
             group_name: shown.group_name,
@@ -146,7 +119,7 @@ impl Watch {
             stack: self.stack(sequence),
             suppressed: std::mem::take(&mut looking.suppressed),
         };
-        count(&self.counts.reported);
+        self.stats().reported += 1;
         self.hooks.iter().for_each(|hook| self.call(hook, &stall));
     }
 
@@ -159,9 +132,8 @@ impl Watch {
     }
 
     fn call(&self, hook: &Hook, stall: &Stall) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| hook(stall))) {
-            count(&self.counts.hook_panics);
-            drop_quietly(panic);
+        if call_quietly(|| hook(stall)).is_none() {
+            self.stats().hook_panics += 1;
         }
     }
 }
@@ -171,10 +143,6 @@ impl Drop for Watch {
         self.beacon.remove_watcher();
         self.hooks.drain(..).for_each(drop_quietly);
     }
-}
-
-fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
 }
 
 #[cfg(all(test, clockworker_loom))]

@@ -6,14 +6,12 @@
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 
-use crate::{Event, EventKind, PollOutcome, TaskRef, Timeline, WokenBy};
+use crate::{Event, EventKind, PollOutcome, TaskRef, Timeline, WokenBy, nanos};
 use dial9_trace_format::InternedString;
 use dial9_trace_format::encoder::{Encoder, Schema};
 use dial9_trace_format::schema::FieldDef;
 use dial9_trace_format::types::FieldType;
 use dial9_trace_format::types::FieldValue::{self, Bool, PooledString, StringMap, Varint};
-
-use super::spans::nanos;
 
 /// dial9 has no other word for a worker that is not known: another thread, or the host.
 const NO_WORKER: u64 = 255;

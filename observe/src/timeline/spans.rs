@@ -181,7 +181,3 @@ impl Spans {
 pub(crate) fn place_name(location: &Location<'_>) -> String {
     format!("{}:{}", location.file(), location.line())
 }
-
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}

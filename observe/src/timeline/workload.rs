@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 
-use crate::{Event, EventKind, PollOutcome, TaskRef, Timeline, TimelineQueue};
+use crate::{Event, EventKind, PollOutcome, TaskRef, Timeline, TimelineQueue, nanos};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Boxed, Done, Job, Pause, Queue, Simulation, SimulationError, Totals};
-
-use super::spans::nanos;
 
 /// What the tasks of a timeline asked for, and when: to be run again in virtual time, under other policies and shares.
 ///

@@ -14,9 +14,9 @@ fn a_poll_is_shown_until_it_is_over() {
     assert_eq!((beacon.sequence(), beacon.read(0)), (0, None));
     beacon.names().queue = Arc::from("one");
     let location = here();
-    let lit = beacon.begin(Activity::Poll, (Id::from_u64(7), Some(0), location));
+    let lit = beacon.begin(StallKind::Poll, (Id::from_u64(7), Some(0), location));
     let shown = ShownPoll {
-        activity: Activity::Poll,
+        kind: StallKind::Poll,
         queue: Some(Arc::from("one")),
         group: Some(0),
         group_name: None,
@@ -28,9 +28,9 @@ fn a_poll_is_shown_until_it_is_over() {
     assert_eq!(beacon.read(3), None, "that is another poll");
     drop(lit);
     assert_eq!((beacon.sequence(), beacon.read(1), beacon.read(2)), (2, None, None));
-    let lit = beacon.begin(Activity::Main, (None, None, None));
+    let lit = beacon.begin(StallKind::Main, (None, None, None));
     let shown = ShownPoll {
-        activity: Activity::Main,
+        kind: StallKind::Main,
         queue: None,
         group: None,
         group_name: None,
@@ -63,7 +63,7 @@ fn what_is_read_is_never_of_two_polls() {
             if number % 64 == 0 || number == 1 {
                 beacon.names().queue = Arc::from((number / 64).to_string());
             }
-            let _lit = beacon.begin(Activity::Poll, (Id::from_u64(number), Some(number), None));
+            let _lit = beacon.begin(StallKind::Poll, (Id::from_u64(number), Some(number), None));
             while number == POLLS && whole.load(Ordering::Relaxed) == 0 {
                 thread::yield_now();
             }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::panic::resume_unwind;
 
 use super::*;
+use crate::stalls::StallKind;
 use clockworker::Id;
 
 const fn ms(ms: u64) -> Duration {
@@ -32,7 +33,7 @@ impl Script {
 
     /// A poll of so many milliseconds, at which the lookout looks each millisecond.
     fn poll(&self, task: u64, took: u64) {
-        let lit = self.beacon.begin(Activity::Poll, (Id::from_u64(task), Some(task + 1), None));
+        let lit = self.beacon.begin(StallKind::Poll, (Id::from_u64(task), Some(task + 1), None));
         for _ in 0..took {
             self.watch.look(|| self.now.get());
             self.now.set(self.now.get() + ms(1));
@@ -50,7 +51,7 @@ impl Script {
     }
 
     fn stats(&self) -> [u64; 4] {
-        let StallStats { seen, reported, suppressed, hook_panics } = self.watch.stats();
+        let StallStats { seen, reported, suppressed, hook_panics } = *self.watch.stats();
         [seen, reported, suppressed, hook_panics]
     }
 }
@@ -96,8 +97,8 @@ fn a_hook_that_panics_keeps_neither_the_others_nor_itself_from_the_next() {
 #[test]
 fn main_futures_and_drops_are_told_apart_from_polls() {
     let script = Script::new(|_| {});
-    for activity in [Activity::Main, Activity::Drop] {
-        let lit = script.beacon.begin(activity, (None, None, None));
+    for kind in [StallKind::Main, StallKind::Drop] {
+        let lit = script.beacon.begin(kind, (None, None, None));
         script.watch.look(|| script.now.get());
         script.watch.look(|| script.now.get() + ms(5));
         drop(lit);

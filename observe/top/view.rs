@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::{Duration, SystemTime};
 
-use clockworker_recorder::{QueueSample, Recording, Values};
+use clockworker_observe::recorder::{QueueSample, Recording, Values};
 
 /// What stands where there is nothing.
 const NOTHING: &str = "–";

@@ -1,8 +1,8 @@
-//! A flight recorder: what each queue of a [`clockworker`] executor did, second by second, and values of the program's own, in a file
-//! that outlives the process.
+//! A flight recorder: what each queue of an executor did, second by second, and values of the program's own, in a file that outlives
+//! the process.
 //!
 //! A [`Recorder`] writes into a mapped file: no thread, no system call. Another process reads the file meanwhile, or after a crash, as
-//! a [`Recording`]; the program `clockworker-top` shows it. A process that is killed loses of its queues what it had not passed to
+//! a [`Recording`]; the program `clockworker-top` (feature `top`) shows it. A process that is killed loses of its queues what it had not passed to
 //! [`Recorder::record`] yet, and of its own [`Series`] nothing. (What the file has after a crash of the machine is up to its file
 //! system.)
 //!
@@ -13,7 +13,7 @@
 //!
 //! use clockworker::Executor;
 //! use clockworker_observe::Observe;
-//! use clockworker_recorder::{Recorder, Recording};
+//! use clockworker_observe::recorder::{Recorder, Recording};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -34,13 +34,11 @@
 //! # }
 //! ```
 
-#![deny(unsafe_code)]
-
 mod layout;
 #[allow(unsafe_code, reason = "the mapped file")]
 mod mapped;
-mod recorder;
 mod recording;
+mod writing;
 
-pub use recorder::{Recorder, Series};
 pub use recording::{Period, QueueSample, Recording, SeriesSample, Values};
+pub use writing::{Recorder, Series};

@@ -3,15 +3,14 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::time::Duration;
 
 use clockworker::QueueStats;
-use clockworker_observe::ObservedQueue;
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{self, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
+use super::layout::{self, LIVE_WORDS, RING, SERIES, SERIES_WORDS, header};
+use crate::{ObservedQueue, nanos};
 
-/// What a [`Recorder`](crate::Recorder) has written so far.
+/// What a [`Recorder`](super::Recorder) has written so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Recording {
@@ -24,7 +23,7 @@ pub struct Recording {
     pub pending: Vec<SeriesSample>,
 }
 
-/// What happened between two calls of [`Recorder::record`](crate::Recorder::record).
+/// What happened between two calls of [`Recorder::record`](super::Recorder::record).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Period {
@@ -135,7 +134,7 @@ impl Values {
     }
 }
 
-/// What was recorded into a [`Series`](crate::Series) in a period.
+/// What was recorded into a [`Series`](super::Series) in a period.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SeriesSample {
@@ -221,9 +220,4 @@ fn pending(series: &[u64], last: Option<&Period>) -> Vec<SeriesSample> {
         filed.unwrap_or_else(new).next([count, sum, greatest, inverse_least])
     });
     pending.collect()
-}
-
-/// Some 580 years at most.
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

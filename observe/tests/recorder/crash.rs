@@ -1,8 +1,5 @@
 //! A recorder's process is killed.
 
-#![forbid(unsafe_code)]
-#![allow(missing_docs, clippy::print_stdout, reason = "tests")]
-
 use std::env;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use clockworker::Executor;
 use clockworker_observe::Observed;
-use clockworker_recorder::{Recorder, Recording};
+use clockworker_observe::recorder::{Recorder, Recording};
 
 /// Where the child records, and whether it calls the recorder each second.
 const FILE: &str = "CLOCKWORKER_RECORDED";
@@ -22,6 +19,7 @@ const VALUES: u64 = 3;
 
 /// Not a test but what the child does: it records, faster than time goes by, until it is killed.
 #[test]
+#[allow(clippy::print_stdout, reason = "it tells its parent")]
 fn child() {
     let Some(path) = env::var_os(FILE) else { return };
     let ex = Executor::new();
@@ -104,7 +102,7 @@ fn check_pending(recording: &Recording) {
 /// Runs the child until it has recorded something, then `meanwhile`, then kills it. Its process.
 fn killed(path: &Path, calls: bool, meanwhile: impl FnOnce()) -> u32 {
     let mut child = Command::new(env::current_exe().unwrap());
-    child.args(["--exact", "child", "--nocapture"]).env(FILE, path).stdout(Stdio::piped());
+    child.args(["--exact", "crash::child", "--nocapture"]).env(FILE, path).stdout(Stdio::piped());
     if calls {
         child.env(CALLS, "");
     }

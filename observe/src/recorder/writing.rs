@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use clockworker::ExecutorStats;
-use clockworker_observe::Observed;
 
-use crate::layout::{self, LIVE_WORDS, MAX_NAME, MAX_SERIES, RING, SERIES, SERIES_WORDS, header};
-use crate::mapped::Mapped;
-use crate::recording::{Period, QueueSample, SeriesSample, nanos};
+use super::layout::{self, LIVE_WORDS, MAX_NAME, MAX_SERIES, RING, SERIES, SERIES_WORDS, header};
+use super::mapped::Mapped;
+use super::recording::{Period, QueueSample, SeriesSample};
+use crate::{Observed, nanos};
 
 const BYTES: usize = 16 << 20;
 const LEAST_BYTES: usize = 16 << 10;
@@ -92,7 +92,7 @@ impl Recorder {
     }
 
     /// Records what happened since the last call: `stats` are from [`Executor::stats`](clockworker::Executor::stats) and `observed`
-    /// from [`Observe::observed`](clockworker_observe::Observe::observed), or `Observed::default()`, always of the same executor; `now` is when. What came into each [`Series`] since the last call counts as of this one.
+    /// from [`Observe::observed`](crate::Observe::observed), or `Observed::default()`, always of the same executor; `now` is when. What came into each [`Series`] since the last call counts as of this one.
     ///
     /// Call it once a second, or when there is something to tell. It makes no system call.
     pub fn record(&mut self, stats: ExecutorStats, observed: Observed, now: SystemTime) {
@@ -142,7 +142,7 @@ impl Recorder {
 /// Values of the program's own, in the file of the [`Recorder`] that [made it](Recorder::series): requests, bytes, microseconds, lengths.
 ///
 /// A value is safe from the end of the process at once. It counts as of the next call of [`Recorder::record`]; what came after the last
-/// call is [there too](crate::Recording::pending). Clones record into the same series, also when the recorder was dropped.
+/// call is [there too](super::Recording::pending). Clones record into the same series, also when the recorder was dropped.
 #[derive(Clone, Debug)]
 pub struct Series {
     file: Rc<Mapped>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use clap::Parser;
-use clockworker_recorder::Recording;
+use clockworker_observe::recorder::Recording;
 
 /// Home, and nothing from there on.
 const CLEAR: &str = "\x1b[H\x1b[J";

@@ -1,16 +1,13 @@
 //! What is recorded is what is read.
 
-#![forbid(unsafe_code)]
-#![allow(missing_docs, reason = "tests")]
-
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clockworker::{Executor, ManualClock, Queue};
+use clockworker_observe::recorder::{QueueSample, Recorder, Recording, SeriesSample, Values};
 use clockworker_observe::{Observation, Observe};
-use clockworker_recorder::{QueueSample, Recorder, Recording, SeriesSample, Values};
 use tempfile::TempDir;
 
 const BYTES: usize = 64 << 10;

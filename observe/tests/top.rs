@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use clockworker::{Executor, ManualClock};
 use clockworker_observe::Observed;
-use clockworker_recorder::Recorder;
+use clockworker_observe::recorder::Recorder;
 use serde_json::json;
 
 fn top(file: &Path, options: &[&str]) -> Output {
