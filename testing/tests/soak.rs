@@ -24,22 +24,31 @@ static ALLOCATOR: Counting = COUNTING;
 /// Rounds before memory is compared: all that is made once has been made then.
 const WARM_UP: u64 = 300;
 
+/// How often the rounds are played at most. What threads of others keep once, such as a waker that has just been woken, is not
+/// lost again when the rounds are played again. What the rounds lose is.
+const PLAYS: usize = 3;
+
 #[test]
 fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
     panics::install();
     play_all(|case| (1..=WARM_UP).for_each(case));
     let left_by_hosts = left_by_hosts();
     let_the_alarm_wake_hosts();
-    let before = Allocated::now();
-    let counts = play_all(|case| each_seed(100, 50_000, case)).checked();
-    let lost = Allocated::now() - before - left_by_hosts;
-    // One round alone does not use every host.
-    if seed().is_none() {
-        assert_eq!((lost.bytes, lost.pieces), (0, 0), "bytes and allocations lost");
+    let mut losses = [(0, 0); PLAYS];
+    for loss in &mut losses {
+        let before = Allocated::now();
+        let counts = play_all(|case| each_seed(100, 50_000, case)).checked();
+        let lost = Allocated::now() - before - left_by_hosts;
+        *loss = (lost.bytes, lost.pieces);
+        // One round alone does not use every host.
+        if *loss == (0, 0) || seed().is_some() {
+            // Last, as what is printed is kept until the test has ended.
+            let [rounds, repeated, tasks, polls] = counts;
+            println!("{rounds} rounds, {repeated} of them twice: {tasks} tasks with {polls} polls");
+            return;
+        }
     }
-    // Last, as what is printed is kept until the test has ended.
-    let [rounds, repeated, tasks, polls] = counts;
-    println!("{rounds} rounds, {repeated} of them twice: {tasks} tasks with {polls} polls");
+    panic!("bytes and allocations lost, each time: {losses:?}");
 }
 
 /// What a thread that has used all hosts leaves behind, without any of the executor's tasks: 24 bytes of monoio 0.2.4.
