@@ -114,7 +114,7 @@ impl Run {
             let mut is_first = true;
             let polled = turn(core, host, || {
                 // Before the look at this run's own flag: a wake in between sets both again.
-                core.main.flag.take_woken();
+                core.shared.main.take_woken();
                 if self.woken.take() {
                     poll_in_turn(core, &self.waker, |cx| {
                         let _entered = context::enter_again(core, &mut is_first);

@@ -297,58 +297,71 @@ impl Core {
         let placement =
             if key.slot == RecordKey::PLACED { self.shared.take_placement(task.id()) } else { None };
         let queue = self.queue_at(key.queue).filter(|queue| queue.key.generation == key.generation);
-        let cause = match &queue {
-            None if key == QUESTION => return self.answer(task),
-            None => Some(Cause::Refused(Refused::QueueClosed)),
-            Some(queue) => {
-                // A group that is not open has no task yet.
-                let group_key = placement.as_ref().and_then(|placement| placement.group);
-                let group = group_key.map_or(NO_GROUP, |key| queue.records.borrow().group_index(key));
-                self.may_spawn(queue, group).err().map(Cause::Refused)
+        let Some(queue) = &queue else {
+            if key == QUESTION {
+                return self.answer(task);
             }
+            return self.refuse_new(task, None, Cause::Refused(Refused::QueueClosed));
         };
-        let cause = cause.or_else(|| task.is_aborted().then_some(Cause::Aborted));
-        let (Some(queue), None) = (&queue, cause) else {
-            // Drops the future here, as part of no task.
-            self.charge_polls();
-            let finish = task.cancel(cause.unwrap_or(Cause::Aborted));
-            self.meter.mark_stale();
-            // Counted afterwards: what the cancelling drops may close the queue.
-            let counters = queue.as_ref().filter(|queue| !queue.removed.get()).map(|queue| &queue.counters);
-            let counters = counters.unwrap_or(&self.queues.removed_counters);
-            counters.spawned.add(1);
-            counters.finished(finish);
-            if let Some(Cause::Refused(why)) = cause {
-                counters.refused(why);
-            }
-            return;
-        };
+        // A group that is not open has no task yet.
+        let group_key = placement.as_ref().and_then(|placement| placement.group);
+        let group = group_key.map_or(NO_GROUP, |key| queue.records.borrow().group_index(key));
+        if let Err(why) = self.may_spawn(queue, group) {
+            return self.refuse_new(task, Some(queue), Cause::Refused(why));
+        }
+        if task.is_aborted() {
+            return self.refuse_new(task, Some(queue), Cause::Aborted);
+        }
         self.make_runnable(queue);
-        let foreseen = placement.as_ref().map(|_| queue.records.borrow().next_id());
-        let group = placement.as_ref().and_then(|placement| open_group(queue, placement)).unwrap_or(NO_GROUP);
+        match placement {
+            None => {
+                let task = self.insert_new(queue, NO_GROUP, task);
+                queue.push(task, Ready::Spawned);
+                self.tell_spawned(queue, task);
+            }
+            Some(placement) => self.admit_placed(queue, task, &placement),
+        }
+    }
+
+    #[inline]
+    fn insert_new(&self, queue: &RunQueue, group: GroupIndex, task: LiveTask) -> Task {
         let task = queue.insert(group, |key| {
             task.assign_record(key);
             task
         });
-        if let Some(foreseen) = foreseen {
-            queue.correct_probe(foreseen, task.id);
-        }
         queue.note_spawned(task, self.meter.now());
-        match placement {
-            None => queue.push(task, Ready::Spawned),
-            Some(placement) => self.push_placed(queue, group, task, &placement),
-        }
-        self.tell_spawned(queue, task);
+        task
     }
 
-    /// Hands a task to its scheduler with what was said of it. Its deadline counts from now.
+    /// Cancels a task that another thread spawned, as part of no task. Drops its future.
     #[cold]
-    fn push_placed(&self, queue: &RunQueue, group: GroupIndex, task: Task, placement: &Placement) {
+    fn refuse_new(&self, task: LiveTask, queue: Option<&RunQueue>, cause: Cause) {
+        self.charge_polls();
+        let finish = task.cancel(cause);
+        self.meter.mark_stale();
+        // Counted afterwards: what the cancelling drops may close the queue.
+        let counters = queue.filter(|queue| !queue.removed.get()).map(|queue| &queue.counters);
+        let counters = counters.unwrap_or(&self.queues.removed_counters);
+        counters.spawned.add(1);
+        counters.finished(finish);
+        if let Cause::Refused(why) = cause {
+            counters.refused(why);
+        }
+    }
+
+    /// Admits a task with what was said of it. Its deadline counts from now.
+    #[cold]
+    fn admit_placed(&self, queue: &RunQueue, task: LiveTask, placement: &Placement) {
+        let foreseen = queue.records.borrow().next_id();
+        let group = open_group(queue, placement).unwrap_or(NO_GROUP);
+        let task = self.insert_new(queue, group, task);
+        queue.correct_probe(foreseen, task.id);
         // From now on the task holds the group.
         queue.release_group(group);
         let attributes = placement.request.attributes(|| self.meter.look());
         self.note_tag(&attributes);
         queue.push_spawned(task, &attributes);
+        self.tell_spawned(queue, task);
     }
 
     /// After a call of the queue's scheduler outside of its slice: makes the queue runnable if it has ready tasks. The call

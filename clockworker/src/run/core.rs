@@ -87,7 +87,7 @@ impl Core {
             admission: Admission::default(),
             coop_budget: CoopBudget::default(),
             deferral: HostDeferral::new(&shared),
-            main: MainFuture::new(&shared),
+            main: MainFuture::default(),
             drivers: Drivers::default(),
             ending: Ending::default(),
             shared,

@@ -72,7 +72,7 @@ impl Drop for Driving<'_> {
 impl Core {
     /// Adds a run.
     pub(crate) fn add_run(&self) -> Arc<RunWaker> {
-        let run = RunWaker::new(&self.main.flag);
+        let run = RunWaker::new(&self.shared);
         self.drivers.add(&run);
         // If there was only one run, it relies on being the one that drove last.
         self.shared.inbox.wake_parked_host();

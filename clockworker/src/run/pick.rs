@@ -189,9 +189,10 @@ impl Core {
             queue.counters.preemptions.add(1);
         }
         // Whatever ended it: the other queues waited for as long.
-        if contended && self.meter.now() > self.slice.deadline.get() && self.is_overrun(queue) {
+        let (now, deadline) = (self.meter.now(), self.slice.deadline.get());
+        if contended && now > deadline && (!self.aside.is_used() || self.has_overrun(queue)) {
             queue.counters.overruns.add(1);
-            queue.counters.overrun_ns.add(self.meter.now() - self.slice.deadline.get());
+            queue.counters.overrun_ns.add(now - deadline);
         }
         if queue.is_constrained() {
             return self.end_constrained_slice(queue);
@@ -219,11 +220,6 @@ impl Core {
         self.meter.end_slice();
         self.after_constrained_slice(queue);
         self.after_finish(queue);
-    }
-
-    /// Whether a slice that ended later than granted has kept others waiting.
-    fn is_overrun(&self, queue: &RunQueue) -> bool {
-        !self.aside.is_used() || self.has_overrun(queue)
     }
 
     /// Grants the running queue what is left of its request, from now on.

@@ -2,10 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::main_future::MainFlag;
 use crate::base::wake_quietly;
 use crate::sync::{Arc, AtomicBool, AtomicWaker, WakeTarget, impl_wake};
-use crate::task::HostWaker;
+use crate::task::{HostWaker, SharedRef};
 
 /// The waker of a run's future.
 pub(crate) struct RunWaker {
@@ -14,18 +13,18 @@ pub(crate) struct RunWaker {
     host: AtomicWaker,
     /// Whether the run waits. Read where a look at `host` costs two atomic read-modify-writes.
     waits: AtomicBool,
-    /// Ends the slice of a turn under way, or wakes the host of the run that drove last.
-    main: Arc<MainFlag>,
+    /// Of the executor, whose slice under way a wake ends, or whose parked host it wakes.
+    shared: SharedRef,
 }
 
 impl RunWaker {
     /// A waker whose future is to be polled.
-    pub(super) fn new(main: &Arc<MainFlag>) -> Arc<Self> {
+    pub(super) fn new(shared: &SharedRef) -> Arc<Self> {
         Arc::new(Self {
             woken: AtomicBool::new(true),
             host: AtomicWaker::new(),
             waits: AtomicBool::new(false),
-            main: Arc::clone(main),
+            shared: shared.clone(),
         })
     }
 
@@ -76,7 +75,7 @@ impl WakeTarget for RunWaker {
         // Ordering: Release publishes what the waker's caller wrote to the Acquire in `take`. Acquire pairs with the Release in
         // `wait`.
         if !self.woken.swap(true, Ordering::AcqRel) {
-            self.main.wake();
+            self.shared.main.wake(&self.shared.inbox);
             // Ordering: Relaxed, the swap orders it.
             if self.waits.load(Ordering::Relaxed) {
                 self.host.wake();

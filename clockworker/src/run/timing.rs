@@ -154,10 +154,6 @@ pub(super) struct Timing<'a> {
     last: u64,
     /// Polls of the slice after which the host must run.
     cap: u32,
-    /// Polls that the future given to `run_until` waits for when it is woken.
-    main_waits_for: u32,
-    /// Nanoseconds that it waits for at most. `u64::MAX` if it woke itself.
-    main_waits_ns: u64,
     /// Polls until there is more to do than after any.
     countdown: u32,
     /// Polls of the slice by then: `due` or `cap`, whichever comes first.
@@ -194,10 +190,6 @@ impl<'a> Timing<'a> {
     pub(super) fn start(core: &'a Core, queue: &'a RunQueue, needed: bool) -> Self {
         let stride = queue.stride.polls.get().min(most_unread(core));
         let now = core.meter.now();
-        let (main_waits_for, main_waits_ns) = match core.main.waits_for() {
-            0 => (MAIN_PATIENCE, SAMPLE_NS),
-            yielded => (yielded, u64::MAX),
-        };
         let cap = core.pace.polls_left.get();
         let mut timing = Self {
             core,
@@ -205,8 +197,6 @@ impl<'a> Timing<'a> {
             started: now,
             last: now,
             cap,
-            main_waits_for,
-            main_waits_ns,
             countdown: 0,
             look_at: 0,
             due: 0,
@@ -385,9 +375,7 @@ impl<'a> Timing<'a> {
                 Signal::Time | Signal::Nothing => {}
             }
         }
-        if self.core.main.is_woken()
-            && (self.polls() >= self.main_waits_for || self.last - self.started >= self.main_waits_ns)
-        {
+        if self.core.shared.main.is_woken() && self.is_main_due() {
             return Some(SliceEnd::MainWoken);
         }
         if !is_signalled {
@@ -397,6 +385,14 @@ impl<'a> Timing<'a> {
             return Some(SliceEnd::PollCap);
         }
         self.core.time_is_up(self.last, self.polls())
+    }
+
+    /// Whether the future given to `run_until`, which was woken, has waited for as many polls as it does, or for as long.
+    fn is_main_due(&self) -> bool {
+        match self.core.main.waits_for() {
+            0 => self.polls() >= MAIN_PATIENCE || self.last - self.started >= SAMPLE_NS,
+            yielded => self.polls() >= yielded,
+        }
     }
 
     /// Has the next reading come sooner, as another queue waits from now on. (Where polls are timed by lot it is near enough.)

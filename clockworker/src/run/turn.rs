@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
-use super::timing::{Pace, SliceEnd};
+use super::timing::{MAIN_PATIENCE, Pace, SliceEnd};
 use crate::queue::Counter;
 use crate::task::{HostWaker, Id, WokenList};
 
@@ -131,12 +131,21 @@ impl Core {
                 return Next::Visit;
             }
         }
+        if !self.may_have_runnable() {
+            return self.after_no_slice();
+        }
         match self.run_slice() {
             Some(_) if self.end_if_failed() => Next::Fail,
             Some(SliceEnd::HostDue | SliceEnd::PollCap) => self.visit_for_work(),
             Some(_) => self.unless_host_is_due(Next::Step),
             None => self.after_no_slice(),
         }
+    }
+
+    /// Whether a queue is runnable, or a constrained one may become so.
+    #[inline]
+    fn may_have_runnable(&self) -> bool {
+        self.aside.is_used() || self.queues.eevdf.borrow().runnable() > 0
     }
 
     /// Says what comes next when no queue is runnable.
@@ -149,7 +158,7 @@ impl Core {
         }
         // There is no task to wait for.
         self.main.wait_for(0);
-        if !self.main.is_woken() {
+        if !self.shared.main.is_woken() {
             return Next::Park;
         }
         // The future given to `run_until` woke itself. Where a clock stands still, only the count of polls ends the turn.
@@ -180,7 +189,7 @@ impl Core {
     /// Whether anything is left to do.
     fn has_work(&self) -> bool {
         self.has_incoming()
-            || self.main.is_woken()
+            || self.shared.main.is_woken()
             || self.queues.eevdf.borrow().runnable() > 0
             || self.aside.has_idle_work()
     }
@@ -201,8 +210,8 @@ pub(crate) fn poll_in_turn<T>(
         Some(probe) => core.poll_main_probed(&*probe, || poll(&mut cx)),
     };
     // It woke itself, to let others run.
-    let yielded = core.main.is_woken();
-    core.main.polled(yielded);
+    let yielded = core.shared.main.is_woken();
+    core.main.wait_for(if yielded { MAIN_PATIENCE } else { 0 });
     core.meter.end_main(yielded);
     if core.coop_budget.is_spent() {
         // tokio cut it short: it yields to the tasks.
@@ -240,7 +249,7 @@ fn park(core: &Core, host: &HostWaker) -> bool {
     if !inbox.park(host) {
         return false;
     }
-    if core.main.flag.is_woken_by_now() {
+    if core.shared.main.is_woken_by_now() {
         inbox.unpark();
         return false;
     }
@@ -269,7 +278,7 @@ impl Core {
     fn has_brought_nothing(&self) -> bool {
         let left_over = self.turn.left_over.get();
         let woken = self.shared.woken_list().is_some_and(|woken| woken.len() > left_over);
-        !woken && !self.has_mail() && !self.main.is_woken()
+        !woken && !self.has_mail() && !self.shared.main.is_woken()
     }
 
     /// Whether the last turn ended with work left, and has woken its host.
@@ -316,7 +325,7 @@ impl Core {
         if !self.slice.is_in_task() {
             return false;
         }
-        if self.is_preempted() || self.main.is_woken() || self.has_mail() {
+        if self.is_preempted() || self.shared.main.is_woken() || self.has_mail() {
             return true;
         }
         let other_queue = |woken: &WokenList| woken.any_of_other_queue(current.queue);

@@ -73,6 +73,7 @@ mod joiner;
 mod label;
 mod listening;
 mod live;
+mod main_flag;
 mod owner;
 mod pool;
 pub mod probe;

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use super::inbox::Inbox;
 use super::listening::{Listening, LocalProbe};
+use super::main_flag::MainFlag;
 use super::pool::{Class, Pool, Returned};
 use super::{Credits, Id, OwnerCell, Placement, WokenList};
 use crate::sync::{Mutex, MutexGuard};
@@ -18,6 +19,8 @@ pub(crate) struct Shared {
     local: OwnerCell<Local>,
     /// The other threads' way in.
     pub(crate) inbox: Inbox,
+    /// Whether the future given to `run_until` was woken.
+    pub(crate) main: MainFlag,
     /// Cells of the [pool](Local::pool) that other threads have freed.
     returned: Returned,
     names: Mutex<Names>,
@@ -84,6 +87,7 @@ impl Shared {
         Self {
             local: OwnerCell::new(Local::new()),
             inbox: Inbox::new(),
+            main: MainFlag::new(),
             returned: Returned::new(),
             names: Mutex::new(Names::default()),
             placements: Mutex::new(HashMap::new()),
