@@ -144,8 +144,10 @@ fn a_pool_keeps_so_many_blocks_without_cells_and_none_once_it_is_closed() {
     give_back(&pool, cells);
     assert_eq!(blocks(&pool), [0, 0, 0, SPARES], "the current one was the last, and empty");
     let mut cells = take(&pool, &returned, 88, 2 * each);
+    give_back(&pool, take(&pool, &returned, 96, 1));
+    assert_eq!(blocks(&pool)[0], 2, "the block of the other class is empty, and cells are taken from it");
     pool.close(&returned);
-    assert_eq!(blocks(&pool)[3], 0);
+    assert_eq!(blocks(&pool), [1, 0, 1, 0]);
     let last = cells.pop();
     give_back(&pool, cells);
     assert_eq!(blocks(&pool), [1, 0, 0, 0], "one cell is in use");
