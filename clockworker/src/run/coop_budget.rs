@@ -17,40 +17,33 @@
 //!
 //! This takes tokio's `poll_proceed`, whose result puts the budget back when it is dropped without progress.
 
-#[cfg(feature = "tokio")]
 use std::cell::Cell;
-#[cfg(feature = "tokio")]
 use std::task::{Context, Poll, Waker};
 
 #[cfg(feature = "tokio")]
 use tokio::task::coop::{RestoreOnPending, has_budget_remaining, poll_proceed};
+#[cfg(not(feature = "tokio"))]
+use unlimited::{RestoreOnPending, has_budget_remaining, poll_proceed};
 
 /// Polls of sixteen units each that spend tokio's 128.
-#[cfg(feature = "tokio")]
 const IN_TIME: u64 = 8;
 
 /// Renewals in time after which the budget is expected to last twice as long.
-#[cfg(feature = "tokio")]
 const TRIED_AGAIN: u32 = 64;
 
 /// The host's cooperative budget during a turn. Dropping it gives the host back what it had.
 #[derive(Default)]
 pub(crate) struct CoopBudget {
     /// None if the host had none left.
-    #[cfg(feature = "tokio")]
     kept: Cell<Option<RestoreOnPending>>,
     /// The running queue's number of polls when the budget was last renewed.
-    #[cfg(feature = "tokio")]
     renewed_at: Cell<u64>,
     /// For how many polls the budget is expected to last. None until a task was cut short because of what others had spent.
-    #[cfg(feature = "tokio")]
     lasts: Cell<Option<u64>>,
     /// Renewals in time since `lasts` was last set.
-    #[cfg(feature = "tokio")]
     renewals: Cell<u32>,
 }
 
-#[cfg(feature = "tokio")]
 impl CoopBudget {
     /// Keeps the budget that the host has given for this turn.
     pub(crate) fn keep(&self) {
@@ -63,7 +56,7 @@ impl CoopBudget {
 
     /// Gives the host its budget back, as it was.
     pub(crate) fn give_back(&self) {
-        drop(self.kept.take());
+        self.kept.set(None);
     }
 
     /// Whether the last poll has spent the budget.
@@ -111,23 +104,18 @@ impl CoopBudget {
     }
 }
 
+/// What a budget without tokio is: without end.
 #[cfg(not(feature = "tokio"))]
-impl CoopBudget {
-    pub(crate) fn keep(&self) {}
+mod unlimited {
+    use super::{Context, Poll};
 
-    pub(crate) fn give_back(&self) {}
+    pub(super) struct RestoreOnPending;
 
-    #[inline]
-    pub(crate) fn is_spent(&self) -> bool {
-        false
+    pub(super) fn has_budget_remaining() -> bool {
+        true
     }
 
-    pub(crate) fn renew(&self, _polls: u64) {}
-
-    #[inline]
-    pub(crate) fn renew_in_time(&self, _polls: u64) {}
-
-    pub(crate) fn note_cut(&self, _polls: u64) -> bool {
-        true
+    pub(super) fn poll_proceed(_: &mut Context<'_>) -> Poll<RestoreOnPending> {
+        Poll::Ready(RestoreOnPending)
     }
 }
