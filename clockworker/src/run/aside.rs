@@ -217,14 +217,11 @@ impl Core {
 /// Where a constrained queue with work belongs. It drops the futures of its aborted tasks among the others, as nothing else
 /// would bound how long that takes: also if it is idle, or throttled, whose cap pays for the drops.
 fn place_of(queue: &RunQueue) -> Place {
-    if queue.has_aborted() {
-        Place::Thread
-    } else if queue.constraints.is_spent() {
-        Place::Throttled
-    } else if queue.constraints.idle().is_some() {
-        Place::Idle
-    } else {
-        Place::Thread
+    match () {
+        () if queue.has_aborted() => Place::Thread,
+        () if queue.constraints.is_spent() => Place::Throttled,
+        () if queue.constraints.idle().is_some() => Place::Idle,
+        () => Place::Thread,
     }
 }
 

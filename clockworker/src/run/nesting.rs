@@ -154,12 +154,6 @@ impl Core {
         branch
     }
 
-    /// Closes the children of a queue, and so those below them.
-    #[cold]
-    pub(super) fn close_children(&self, parent: &RunQueue) {
-        self.children(parent).iter().for_each(|child| self.close_queue(child));
-    }
-
     /// Forgets a nested queue that is removed.
     pub(super) fn forget_nested(&self, queue: &RunQueue) {
         self.aside.nested.borrow_mut().remove(&mut self.queues.eevdf.borrow_mut(), queue.id);

@@ -337,7 +337,7 @@ impl Core {
 
     /// Whether the host must run, between slices.
     pub(crate) fn is_host_due(&self) -> bool {
-        self.pace.is_over() || self.is_turn_over(self.meter.now(), 0)
+        self.pace.polls_left() == 0 || self.is_turn_over(self.meter.now(), 0)
     }
 
     /// Notes which task is polled next.

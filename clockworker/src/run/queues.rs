@@ -279,7 +279,7 @@ impl Core {
             self.shared.close_name(&queue.name.borrow());
             self.dismiss_waiters(queue);
             if queue.nesting.has_children() {
-                self.close_children(queue);
+                self.children(queue).iter().for_each(|child| self.close_queue(child));
             }
             self.remove_if_done(queue);
         }

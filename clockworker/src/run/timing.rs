@@ -135,11 +135,6 @@ impl Pace {
         self.polls_left.get()
     }
 
-    /// Whether the poll cap is reached.
-    pub(super) fn is_over(&self) -> bool {
-        self.polls_left.get() == 0
-    }
-
     /// Counts a poll that is not of a task.
     pub(super) fn count_one(&self) {
         self.polls_left.set(self.polls_left.get().saturating_sub(1));
