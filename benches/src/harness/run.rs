@@ -137,7 +137,11 @@ fn check(option: &str, asked: &[String], mut known: Vec<String>, measurement: &M
     let Some(unknown) = asked.iter().find(|name| !known.contains(name)) else { return Ok(()) };
     known.sort_unstable();
     known.dedup();
-    bail!("{option}: {} has no {unknown}; it has {}", measurement.name, known.join(", "));
+    bail!(
+        "{option}: {} has no {unknown}; it has {}, and more with the features axum and rivals",
+        measurement.name,
+        known.join(", ")
+    );
 }
 
 fn measure(measurement: &Measurement, options: &Options, pinning: &Pinning) -> Result<Found> {
