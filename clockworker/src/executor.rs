@@ -7,6 +7,7 @@ use std::rc::Rc;
 use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::host::{self, RunUntil};
+use crate::large::boxed_if_large;
 use crate::probe::{ExecutorClock, QueueLook, TasksLook};
 use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
@@ -104,7 +105,7 @@ impl Executor {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.default.spawn(future)
+        boxed_if_large!(future: F, self.default.spawn(future))
     }
 
     /// Runs tasks until `future` is done, inside any host that polls the result.
@@ -300,7 +301,7 @@ where
     F::Output: 'static,
 {
     match context::current() {
-        Some(core) => core.spawn_beside_current(Label::here(), future),
+        Some(core) => boxed_if_large!(future: F, core.spawn_beside_current(Label::here(), future)),
         None => panic!(
             "`clockworker::spawn_local` called outside an executor: call it inside `run_until` or `block_on`, or spawn \
              through `Executor::spawn`, `Queue::spawn` or a `Handle`"

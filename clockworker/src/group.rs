@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, Share};
 
+use crate::large::boxed_if_large;
 use crate::queue::{GroupError, GroupIndex, NO_GROUP};
 use crate::queue_handle::Queue;
 use crate::run::GroupStats;
@@ -92,7 +93,8 @@ impl Group {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.queue.core.spawn(&self.queue.inner, self.index, Label::here(), future)
+        let Queue { core, inner } = &self.queue;
+        boxed_if_large!(future: F, core.spawn(inner, self.index, Label::here(), future))
     }
 
     pub(crate) fn spawn_with<F>(
@@ -182,10 +184,13 @@ impl Group {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.queue
-            .core
-            .try_spawn(&self.queue.inner, self.index, Label::here(), future)
-            .map_err(TrySpawnError::new)
+        let Queue { core, inner } = &self.queue;
+        match core.may_spawn_now(inner, self.index) {
+            Ok(()) => {
+                Ok(boxed_if_large!(future: F, core.spawn_into_room(inner, self.index, Label::here(), future)))
+            }
+            Err(why) => Err(TrySpawnError::new(future, why)),
+        }
     }
 
     /// Spawns a task in this group as soon as there is room for it, in the group and in its queue. See [`SpawnWhenRoom`], the

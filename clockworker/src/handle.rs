@@ -6,12 +6,12 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::builder::DEFAULT_QUEUE;
 use crate::gone_error::GoneError;
+use crate::large::boxed_if_large;
 use crate::probe::TasksLook;
 use crate::remote_task_builder::RemoteTaskBuilder;
 use crate::run::{Core, ExecutorStats, ask};
 use crate::task::{
     JoinHandle, Label, Placement, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
-    spawn_remote_placed,
 };
 
 /// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle).
@@ -62,7 +62,7 @@ impl Handle {
         F: Future + 'static,
         F::Output: Send + 'static,
     {
-        self.spawn_on(DEFAULT_QUEUE, make)
+        boxed_if_large!(make: M => F, self.spawn_on(DEFAULT_QUEUE, make))
     }
 
     /// Spawns a task on the queue of that name.
@@ -78,10 +78,7 @@ impl Handle {
         F: Future + 'static,
         F::Output: Send + 'static,
     {
-        match self.find(queue) {
-            Ok(key) => spawn_remote(&self.shared, key, Label::here(), make),
-            Err(why) => self.refuse(queue, Label::here(), why, make),
-        }
+        boxed_if_large!(make: M => F, self.spawn_placed(queue, None, Label::here(), make))
     }
 
     /// Spawns a task in the group of that key, on the queue of that name.
@@ -105,7 +102,7 @@ impl Handle {
         F: Future + 'static,
         F::Output: Send + 'static,
     {
-        self.new_task().queue(queue).group(group).spawn(make)
+        boxed_if_large!(make: M => F, self.new_task().queue(queue).group(group).spawn(make))
     }
 
     /// Begins a task with a queue, a group or attributes: [`spawn`](RemoteTaskBuilder::spawn) spawns it.
@@ -161,7 +158,7 @@ impl Handle {
     pub(crate) fn spawn_placed<M, F>(
         &self,
         queue: &str,
-        placement: Placement,
+        placement: Option<Placement>,
         label: Label,
         make: M,
     ) -> JoinHandle<F::Output>
@@ -171,8 +168,7 @@ impl Handle {
         F::Output: Send + 'static,
     {
         match self.find(queue) {
-            Ok(key) if placement == Placement::default() => spawn_remote(&self.shared, key, label, make),
-            Ok(key) => spawn_remote_placed(&self.shared, key, placement, label, make),
+            Ok(key) => spawn_remote(&self.shared, key, placement, label, make),
             Err(why) => self.refuse(queue, label, why, make),
         }
     }

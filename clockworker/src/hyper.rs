@@ -16,6 +16,7 @@ use hyper::rt::Executor;
 
 use crate::group::Group;
 use crate::handle::Handle;
+use crate::large::boxed_if_large;
 use crate::queue_handle::Queue;
 
 /// Spawns on the queue, as [`Queue::spawn`].
@@ -46,7 +47,7 @@ where
 {
     #[cfg_attr(feature = "observe", track_caller)]
     fn execute(&self, future: F) {
-        drop(self.spawn(future));
+        drop(boxed_if_large!(future: F, self.spawn(future)));
     }
 }
 
@@ -60,7 +61,7 @@ where
 {
     #[cfg_attr(feature = "observe", track_caller)]
     fn execute(&self, future: F) {
-        drop(self.spawn(future));
+        drop(boxed_if_large!(future: F, self.spawn(future)));
     }
 }
 
@@ -110,7 +111,7 @@ where
 {
     #[cfg_attr(feature = "observe", track_caller)]
     fn execute(&self, future: F) {
-        drop(self.handle.spawn_on(&self.queue, || future));
+        drop(boxed_if_large!(future: F, self.handle.spawn_on(&self.queue, || future)));
     }
 }
 

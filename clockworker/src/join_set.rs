@@ -14,6 +14,7 @@ use slab::Slab;
 use crate::base::{drop_quietly, wake_quietly};
 use crate::executor::Executor;
 use crate::group::Group;
+use crate::large::boxed_if_large;
 use crate::queue_handle::Queue;
 use crate::task::{AbortHandle, FinishedTasks, Id, JoinError, JoinHandle};
 use crate::task_builder::TaskBuilder;
@@ -93,35 +94,20 @@ pub trait SpawnLocal {
         F::Output: 'static;
 }
 
-impl SpawnLocal for Executor {
-    fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
-        self.spawn(future)
-    }
+macro_rules! spawns {
+    ($($place:ty),*) => {$(
+        impl SpawnLocal for $place {
+            fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+            where
+                F: Future + 'static,
+                F::Output: 'static,
+            {
+                boxed_if_large!(future: F, self.spawn(future))
+            }
+        }
+    )*};
 }
-
-impl SpawnLocal for Queue {
-    fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
-        self.spawn(future)
-    }
-}
-
-impl SpawnLocal for Group {
-    fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
-        self.spawn(future)
-    }
-}
+spawns!(Executor, Queue, Group);
 
 /// With the attributes that were said, as often as tasks are spawned.
 impl SpawnLocal for TaskBuilder {
@@ -130,7 +116,7 @@ impl SpawnLocal for TaskBuilder {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.clone().spawn(future)
+        boxed_if_large!(future: F, self.clone().spawn(future))
     }
 }
 
@@ -369,7 +355,7 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.insert(crate::spawn_local(task))
+        self.insert(boxed_if_large!(task: F, crate::spawn_local(task)))
     }
 
     /// Spawns a task into the set, on an executor, a queue, a group or a `LocalSet`, or as a [`TaskBuilder`] says.
@@ -391,7 +377,7 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.insert(on.spawn_local(task))
+        self.insert(boxed_if_large!(task: F, on.spawn_local(task)))
     }
 }
 

@@ -85,6 +85,7 @@ mod handle;
 #[cfg(feature = "hyper")]
 pub mod hyper;
 mod join_set;
+mod large;
 #[cfg(feature = "observe")]
 mod probing;
 mod queue_builder;

@@ -11,6 +11,7 @@ use clockworker_schedulers::{Attributes, Scheduler, Share};
 
 use crate::group::Group;
 use crate::group_builder::GroupBuilder;
+use crate::large::boxed_if_large;
 use crate::queue::{NO_GROUP, QueueError};
 use crate::queue_builder::{QueueBuilder, request_ns};
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
@@ -61,13 +62,15 @@ impl Queue {
     /// inherited. If the queue is closed or full or its executor has
     /// stopped, the future is dropped at once and the handle gives an error that says so (or the panic, if the future panics
     /// when dropped). [`QueueStats::refused`] counts that, whether or not the handle is awaited.
+    ///
+    /// A future of more than 16 KiB is boxed, without optimisation one of more than 2 KiB, as tokio does it.
     #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.core.spawn(&self.inner, NO_GROUP, Label::here(), future)
+        boxed_if_large!(future: F, self.core.spawn(&self.inner, NO_GROUP, Label::here(), future))
     }
 
     pub(crate) fn spawn_with<F>(
@@ -116,7 +119,13 @@ impl Queue {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.core.try_spawn(&self.inner, NO_GROUP, Label::here(), future).map_err(TrySpawnError::new)
+        let Self { core, inner } = self;
+        match core.may_spawn_now(inner, NO_GROUP) {
+            Ok(()) => {
+                Ok(boxed_if_large!(future: F, core.spawn_into_room(inner, NO_GROUP, Label::here(), future)))
+            }
+            Err(why) => Err(TrySpawnError::new(future, why)),
+        }
     }
 
     /// Spawns a task on this queue as soon as there is room for it. See [`SpawnWhenRoom`], the future that this gives.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::builder::DEFAULT_QUEUE;
 use crate::handle::Handle;
+use crate::large::boxed_if_large;
 use crate::task::{JoinHandle, Label, Placement};
 
 /// Spawns a task from any thread, with a queue, a group and attributes. From [`Handle::new_task`].
@@ -89,7 +90,8 @@ impl<'a> RemoteTaskBuilder<'a> {
     {
         let label = Label::here();
         let label = label.named(self.name);
-        self.handle.spawn_placed(self.queue, self.placement, label, make)
+        let placement = Some(self.placement).filter(|placement| *placement != Placement::default());
+        boxed_if_large!(make: M => F, self.handle.spawn_placed(self.queue, placement, label, make))
     }
 }
 

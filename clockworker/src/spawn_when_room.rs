@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::group::Group;
+use crate::large::boxed_if_large;
 use crate::queue::{NO_GROUP, Waiter};
 use crate::queue_handle::Queue;
 use crate::task::{JoinHandle, Label};
@@ -24,6 +25,8 @@ use crate::try_spawn::TrySpawnError;
 /// other groups while its own group is full. The queue calls it at the end of the slice in which room was made (or when a
 /// limit is changed, or when another leaves the line), and keeps the room for it until it is polled. So only as many are
 /// woken as there is room for. Standing in line, leaving it and being called take O(log n) steps.
+///
+/// It holds the task's future until then: box a future of many kilobytes.
 ///
 /// A task that waits for room in its own queue takes up room there itself: if all tasks of a full queue wait so, they wait for
 /// ever.
@@ -98,12 +101,12 @@ where
         let Some(future) = future.take() else { unreachable!("it was there above") };
         let spawned = match room {
             Ok(()) => {
-                let push = |task| core.push_plain(inner, task);
-                Ok(core.spawn_into_room(inner, group, label.clone(), future, push))
+                let label = label.clone();
+                Ok(boxed_if_large!(future: F, core.spawn_into_room(inner, group, label, future)))
             }
             Err(why) => {
                 core.count_refused(inner, why);
-                Err(TrySpawnError::new((future, why)))
+                Err(TrySpawnError::new(future, why))
             }
         };
         // Only now, so that what was reserved is the task's.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clockworker_schedulers::Attributes;
 
 use crate::group::Group;
+use crate::large::boxed_if_large;
 use crate::queue_handle::Queue;
 use crate::run::context;
 use crate::task::{JoinHandle, Label, TaskRequest};
@@ -134,10 +135,13 @@ impl TaskBuilder {
     {
         let label = Label::here();
         let label = label.named(self.name);
-        match &self.place {
-            Place::Queue(queue) => queue.spawn_with(&self.request, label, future),
-            Place::Group(group) => group.spawn_with(&self.request, label, future),
-        }
+        boxed_if_large!(
+            future: F,
+            match &self.place {
+                Place::Queue(queue) => queue.spawn_with(&self.request, label, future),
+                Place::Group(group) => group.spawn_with(&self.request, label, future),
+            }
+        )
     }
 }
 

@@ -15,7 +15,7 @@ pub struct TrySpawnError<F> {
 }
 
 impl<F> TrySpawnError<F> {
-    pub(crate) fn new((future, why): (F, Refused)) -> Self {
+    pub(crate) fn new(future: F, why: Refused) -> Self {
         Self { future, why }
     }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use clockworker::{JoinSet, spawn_local, yield_now};
+use clockworker::{DEFAULT_QUEUE, JoinSet, spawn_local, yield_now};
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 
 use support::{Probe, elsewhere, on_thread, parked, poll_with, settle, tick, untimed};
@@ -266,17 +266,26 @@ fn large_futures_whose_handles_are_held() {
         held.len()
     };
     let queue = ex.default_queue();
-    let empty = live();
-    let tasks = [
-        ex.spawn(future()),
-        queue.try_spawn(future()).expect("there is room"),
-        queue.group(1).spawn(future()),
-    ];
-    assert!(live() - empty > 3 * (64 << 10));
+    let group = queue.group(1);
+    let captured = future();
+    let spawn = || {
+        [
+            ex.spawn(future()),
+            queue.try_spawn(future()).expect("there is room"),
+            group.spawn(future()),
+            ex.handle().spawn(future),
+            ex.handle().spawn_in(DEFAULT_QUEUE, 1, future),
+        ]
+    };
+    let first = (spawn(), ex.handle().spawn(|| captured));
     settle(&ex);
-    assert!(tasks.iter().all(|task| task.is_finished()));
-    let kept = live() - empty;
-    assert!(kept < 16 << 10, "{kept} bytes kept of futures that have ended");
+    let empty = live();
+    let tasks: Vec<_> = (0..100).flat_map(|_| spawn()).collect();
+    assert!(live() - empty > 300 * (64 << 10));
+    settle(&ex);
+    assert!(tasks.iter().chain(&first.0).chain([&first.1]).all(|task| task.is_finished()));
+    let kept = (live() - empty) / tasks.len() as i64;
+    assert!(kept < 256, "{kept} bytes kept of each future that has ended");
 }
 
 /// Its drop wakes it, and its joiner spawns, which takes it off the woken list.

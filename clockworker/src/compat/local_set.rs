@@ -9,6 +9,7 @@ use crate::base::UnhandledPanic;
 use crate::executor::{EnterGuard, Executor};
 use crate::host::{Run, RunUntil};
 use crate::join_set::SpawnLocal;
+use crate::large::boxed_if_large;
 use crate::run::Drained;
 use crate::task::JoinHandle;
 
@@ -71,7 +72,7 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.executor.spawn(future)
+        boxed_if_large!(future: F, self.executor.spawn(future))
     }
 
     /// Runs the set's tasks on `rt` until `future` is done.
@@ -161,7 +162,7 @@ impl SpawnLocal for LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.executor.spawn(future)
+        boxed_if_large!(future: F, self.executor.spawn(future))
     }
 }
 

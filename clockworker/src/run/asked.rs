@@ -21,7 +21,7 @@ pub(crate) fn ask<T: Send + 'static>(
     question: impl FnOnce(&Core) -> T + Send + 'static,
 ) -> JoinHandle<Option<T>> {
     let answer = || ready(context::current().map(|core| question(&core)));
-    spawn_remote(shared, QUESTION, Label::here(), answer)
+    spawn_remote(shared, QUESTION, None, Label::here(), answer)
 }
 
 impl Core {

@@ -11,9 +11,6 @@ use super::queue::RunQueue;
 use crate::queue::GroupIndex;
 use crate::task::{JoinHandle, Label, Refused, TaskRequest, refuse, spawn_here};
 
-/// Bytes of a future above which it is boxed, as tokio does it.
-const LARGE: usize = 16 << 10;
-
 impl Core {
     /// Spawns a task on the owner thread.
     pub(crate) fn spawn<F>(
@@ -63,63 +60,35 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        match self.may_spawn(queue, group) {
-            Ok(()) => self.spawn_into_room(queue, group, label, future, push),
-            Err(why) => {
-                self.count_refused(queue, why);
-                refuse(&self.shared, label, why, future)
-            }
+        match self.may_spawn_now(queue, group) {
+            Ok(()) => self.spawn_pushed(queue, group, label, future, push),
+            Err(why) => refuse(&self.shared, label, why, future),
         }
     }
 
-    /// Spawns a task on the owner thread, or gives its future back.
-    pub(crate) fn try_spawn<F>(
-        &self,
-        queue: &RunQueue,
-        group: GroupIndex,
-        label: Label,
-        future: F,
-    ) -> Result<JoinHandle<F::Output>, (F, Refused)>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
-        match self.may_spawn(queue, group) {
-            Ok(()) => {
-                let push = |task| self.push_plain(queue, task);
-                Ok(self.spawn_into_room(queue, group, label, future, push))
-            }
-            Err(why) => {
-                self.count_refused(queue, why);
-                Err((future, why))
-            }
-        }
+    /// Whether a queue takes one more task now. Counts it as refused if not.
+    pub(crate) fn may_spawn_now(&self, queue: &RunQueue, group: GroupIndex) -> Result<(), Refused> {
+        self.may_spawn(queue, group).inspect_err(|&why| self.count_refused(queue, why))
     }
 
-    /// Spawns a task into a queue that takes it, on the owner thread; `push` hands it to its scheduler.
-    ///
-    /// Boxes a large future first: each call below that is not inlined would copy it.
-    #[inline(always)] // it is given the future
+    /// Spawns a task into a queue that takes it, on the owner thread.
     pub(crate) fn spawn_into_room<F>(
         &self,
         queue: &RunQueue,
         group: GroupIndex,
         label: Label,
         future: F,
-        push: impl FnOnce(Task),
     ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        match size_of::<F>() > LARGE {
-            true => self.spawn_future(queue, group, label, Box::pin(future), push),
-            false => self.spawn_future(queue, group, label, future, push),
-        }
+        self.spawn_pushed(queue, group, label, future, |task| self.push_plain(queue, task))
     }
 
+    /// [`spawn_into_room`](Core::spawn_into_room) of a task that `push` hands to its scheduler.
     #[inline(always)] // it is given the future
-    fn spawn_future<F>(
+    fn spawn_pushed<F>(
         &self,
         queue: &RunQueue,
         group: GroupIndex,

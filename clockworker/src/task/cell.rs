@@ -61,41 +61,9 @@ where
 pub(crate) fn spawn_remote<M, F>(
     shared: &SharedRef,
     key: RecordKey,
+    placement: Option<Placement>,
     label: Label,
     make: M,
-) -> JoinHandle<F::Output>
-where
-    M: FnOnce() -> F + Send + 'static,
-    F: Future + 'static,
-    F::Output: Send + 'static,
-{
-    spawn_remote_after(shared, key, label, make, |_| {})
-}
-
-/// [`spawn_remote`] of a task with a placement.
-pub(crate) fn spawn_remote_placed<M, F>(
-    shared: &SharedRef,
-    key: RecordKey,
-    placement: Placement,
-    label: Label,
-    make: M,
-) -> JoinHandle<F::Output>
-where
-    M: FnOnce() -> F + Send + 'static,
-    F: Future + 'static,
-    F::Output: Send + 'static,
-{
-    let key = RecordKey { slot: RecordKey::PLACED, ..key };
-    spawn_remote_after(shared, key, label, make, |id| shared.put_placement(id, placement))
-}
-
-/// [`spawn_remote`], but that `note` is called before the executor can know of the task.
-fn spawn_remote_after<M, F>(
-    shared: &SharedRef,
-    key: RecordKey,
-    label: Label,
-    make: M,
-    note: impl FnOnce(Id),
 ) -> JoinHandle<F::Output>
 where
     M: FnOnce() -> F + Send + 'static,
@@ -103,12 +71,14 @@ where
     F::Output: Send + 'static,
 {
     debug_assert!(!key.has_slot());
+    let key = if placement.is_some() { RecordKey { slot: RecordKey::PLACED, ..key } } else { key };
     let future = Remote::Make(Some(make));
     let state = State::spawned_notified();
     let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, label, Stage::Future(future));
     // SAFETY: `State::spawned_notified` counts two references; the other one goes with the push, or is dropped below.
     let handle = unsafe { JoinHandle::from_raw(header) };
-    note(handle.id());
+    // Before the executor can know of the task.
+    placement.into_iter().for_each(|placement| shared.put_placement(handle.id(), placement));
     handle.header().tell_elsewhere();
     // SAFETY: the task was made with `NOTIFIED` set, so its link is this call's, and the handle keeps it alive.
     if let Err(link) = unsafe { shared.inbox.push(Link::new(header)) } {

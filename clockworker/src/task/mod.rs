@@ -91,7 +91,7 @@ pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;
 
-pub(crate) use cell::{refuse, spawn_here, spawn_remote, spawn_remote_placed};
+pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
 pub(crate) use finished::FinishedTasks;
 pub(crate) use header::RecordKey;

@@ -2,9 +2,7 @@
 
 use std::task::Waker;
 
-use crate::task::{
-    HostWaker, Label, Placement, RecordKey, Shared, SharedRef, spawn_remote, spawn_remote_placed,
-};
+use crate::task::{HostWaker, Label, Placement, RecordKey, Shared, SharedRef, spawn_remote};
 
 const NO_RECORD: RecordKey = RecordKey { queue: 0, slot: RecordKey::NO_SLOT, generation: 0 };
 
@@ -36,7 +34,7 @@ fn once_it_is_closed_a_task_is_refused() {
     let shared = shared();
     let owner = shared.woken_list().expect("this is the owner thread");
     assert!(shared.inbox.close(owner));
-    let task = spawn_remote(&shared, NO_RECORD, Label::here(), || async {});
+    let task = spawn_remote(&shared, NO_RECORD, None, Label::here(), || async {});
     assert!(task.is_finished());
     assert!(!shared.inbox.has_mail());
     drop(task);
@@ -47,7 +45,7 @@ fn once_it_is_closed_a_task_is_refused() {
 fn mail_that_came_before_parking_keeps_the_host_awake() {
     let shared = shared();
     let owner = shared.woken_list().expect("this is the owner thread");
-    let task = spawn_remote(&shared, NO_RECORD, Label::here(), || async {});
+    let task = spawn_remote(&shared, NO_RECORD, None, Label::here(), || async {});
     assert!(shared.inbox.has_mail());
     assert!(!shared.inbox.park(&host()));
     let mut mail = shared.inbox.take_all(owner);
@@ -69,7 +67,7 @@ fn mail_that_came_before_parking_keeps_the_host_awake() {
 fn a_placement_is_kept_until_its_task_comes_in_or_is_refused() {
     let shared = shared();
     let placement = Placement { group: Some(7), ..Placement::default() };
-    let taken_in = spawn_remote_placed(&shared, NO_RECORD, placement, Label::here(), || async {});
+    let taken_in = spawn_remote(&shared, NO_RECORD, Some(placement), Label::here(), || async {});
     assert_eq!(shared.take_placement(taken_in.id()), Some(placement));
     assert_eq!(shared.take_placement(taken_in.id()), None);
     let owner = shared.woken_list().expect("this is the owner thread");
@@ -78,7 +76,7 @@ fn a_placement_is_kept_until_its_task_comes_in_or_is_refused() {
     left.turn_round(usize::MAX);
     left.for_each(drop);
     assert!(shared.inbox.close(owner));
-    let refused = spawn_remote_placed(&shared, NO_RECORD, placement, Label::here(), || async {});
+    let refused = spawn_remote(&shared, NO_RECORD, Some(placement), Label::here(), || async {});
     assert_eq!(shared.take_placement(refused.id()), None);
     shared.close_credits();
 }

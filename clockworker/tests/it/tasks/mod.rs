@@ -4,6 +4,7 @@ mod abort;
 mod abort_delay;
 mod faults;
 mod join_set;
+mod large;
 mod matrix;
 mod panics;
 mod unhandled_panic;
