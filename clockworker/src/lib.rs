@@ -39,9 +39,9 @@
 //!
 //! | Host | How | Note |
 //! |---|---|---|
-//! | tokio `current_thread` | `rt.block_on(ex.run_until(…))` | turn on the feature `tokio` |
-//! | tokio `multi_thread` | the same: `block_on` keeps to its thread | turn on the feature `tokio` |
-//! | tokio `LocalSet` | `run_until` in it, or in a `spawn_local` task | turn on the feature `tokio` |
+//! | tokio `current_thread` | `rt.block_on(ex.run_until(…))` | |
+//! | tokio `multi_thread` | the same: `block_on` keeps to its thread | |
+//! | tokio `LocalSet` | `run_until` in it, or in a `spawn_local` task | |
 //! | monoio (io_uring, legacy) | `rt.block_on(clockworker::monoio::with_timers(ex.run_until(…)))` | turn on the feature `monoio`. Without `with_timers`, monoio 0.2.4 serves its sockets beside a busy executor, but fires no timers (monoio issue 370) and runs no other task; and without monoio's own feature `sync`, which the feature `monoio` turns on, not even its sockets |
 //! | smol, futures, … | `smol::block_on(ex.run_until(…))` | |
 //! | none | [`Executor::block_on`] | no timers, no I/O |
@@ -53,12 +53,12 @@
 //!
 //! # Features
 //!
-//! * `tokio`: for executors that run inside tokio. Renews tokio's cooperative budget, so that no task's use of tokio
-//!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`.
+//! * `tokio`, on by default: for executors that run inside tokio. Renews tokio's cooperative budget, so that no task's use of tokio
+//!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`. On monoio, on smol and alone
+//!   `default-features = false` spares the dependency.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
 //! * `observe`: [`Executor::set_probe`], by which the crate `clockworker-observe` listens ([`probe`]), and with it names of tasks and where they
 //!   were spawned.
-//! * `tracing`: each task is a span, named and targeted as tokio's are: tokio-console shows the tasks with their queues.
 //! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 
 #![deny(unsafe_code)]
