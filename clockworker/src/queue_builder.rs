@@ -69,6 +69,9 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     }
 
     /// The most CPU time that the queue may have per period. No more than what other queues leave, unless told otherwise.
+    ///
+    /// **A task that holds a lock across an `.await` keeps it while its queue is throttled.** A task of any queue that waits for that
+    /// lock waits for the cap too: for up to a period, and for longer after a long poll.
     pub fn cap(mut self, cap: Cap) -> Self {
         self.options.cap = Some(cap);
         self
@@ -88,6 +91,9 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     /// **So where others are always ready, an idle queue is never served.** Only the futures of its aborted tasks are dropped
     /// even then, as if it were no idle queue. The host is visited as beside any other work, so a socket that becomes readable
     /// beside an idle queue waits for up to the [host budget](crate::Builder::host_budget).
+    ///
+    /// **A task that holds a lock across an `.await` keeps it while its queue is not served.** Whoever waits for that lock, or for a
+    /// permit or an answer of an idle task, waits as long: for ever, where others are always ready.
     pub fn idle(mut self) -> Self {
         self.options.idle = true;
         self
