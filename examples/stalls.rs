@@ -1,7 +1,7 @@
 //! How do I find the poll that keeps everybody waiting?
 //!
-//! Watch the executor: a poll that takes longer than a threshold is reported while it runs, with its queue, its group and, on
-//! Linux, the stack of the thread. A service writes that to standard error (`to_stderr()`); here it is collected and shown.
+//! Watch the executor: a poll that takes longer than a threshold is reported while it runs, with its queue, its group, and where its
+//! task was spawned. A service writes that to standard error (`to_stderr()`); here it is collected and shown.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]

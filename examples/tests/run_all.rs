@@ -191,7 +191,6 @@ fn long_computation() {
     assert!(!output.contains("computed in 1 polls"), "it has never yielded: {output}");
 }
 
-/// What else is on the stack depends on the machine.
 #[test]
 fn stalls() {
     let output = output("stalls");
@@ -199,7 +198,7 @@ fn stalls() {
     assert!(output.contains("\n  queue 'reports', group 7, task "), "{output}");
     assert!(output.contains(", spawned at examples/stalls.rs:"), "{output}");
     assert!(output.contains(", thread 'main'\n"), "{output}");
-    assert!(cfg!(not(target_os = "linux")) || output.contains(": stalls::sum_of_everything"), "{output}");
+    assert!(cfg!(not(target_os = "linux")) || output.contains("\n  its stack: perf record -g -t "), "{output}");
     assert!(output.contains("\nseen: "), "{output}");
 }
 

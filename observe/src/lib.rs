@@ -5,7 +5,7 @@
 //!
 //! # Features
 //!
-//! * `stalls`: the module `stalls`, which reports polls that take too long while they run. On Linux with the stack of the thread.
+//! * `stalls`: the module `stalls`, which reports polls that take too long while they run.
 //! * `tracing`: `Observation::spans`: each task is a span, named and targeted as tokio's are: tokio-console shows the tasks with their
 //!   queues.
 //! * `timeline`: what is made of a [`Timeline`]: `write_perfetto` for [Perfetto](https://ui.perfetto.dev), `write_html` for a browser without

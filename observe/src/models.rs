@@ -6,7 +6,6 @@
 //! ```
 
 mod beacon;
-mod stacks;
 
 use std::io::Write;
 use std::panic;

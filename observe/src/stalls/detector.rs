@@ -1,6 +1,7 @@
 //! [`StallDetector`]: what to watch for, and what to do about it.
 
 use std::fmt;
+use std::fs;
 use std::io::{Write, stderr};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -11,7 +12,6 @@ use super::error::Kind;
 use super::guard::StallGuard;
 use super::limit::RateLimit;
 use super::lookout;
-use super::signal::{StackSignal, Tid};
 use super::watch::Watch;
 use super::{Stall, StallError};
 use clockworker::Executor;
@@ -54,47 +54,25 @@ pub const THRESHOLDS: RangeInclusive<Duration> = Duration::from_millis(1)..=Dura
 pub struct StallDetector {
     threshold: Duration,
     limit: RateLimit,
-    stacks: Stacks,
     hooks: Vec<Hook>,
 }
 
 /// What is told of a stall.
 pub(super) type Hook = Arc<dyn Fn(&Stall) + Send + Sync>;
 
-/// How to ask for stacks.
-#[derive(Clone, Copy, Debug)]
-enum Stacks {
-    /// By this signal, or by the one by default.
-    By(Option<i32>),
-    Not,
-}
-
 impl StallDetector {
     /// Looks for polls that take longer than `threshold`, from a millisecond to a day ([`THRESHOLDS`]).
     ///
-    /// Reports five in any 60 s at most, with stacks by the default signal.
+    /// Reports five in any 60 s at most.
     pub fn new(threshold: Duration) -> Self {
         let limit = RateLimit::new(5, Duration::from_secs(60));
-        Self { threshold, limit, stacks: Stacks::By(None), hooks: Vec::new() }
+        Self { threshold, limit, hooks: Vec::new() }
     }
 
     /// Reports at most so many stalls of an executor within any such period. The others are counted, and the next report says how
     /// many they were. Both must be greater than 0.
     pub fn rate_limit(mut self, most: usize, period: Duration) -> Self {
         self.limit = RateLimit::new(most, period);
-        self
-    }
-
-    /// Asks threads for their stacks by this signal, from `SIGRTMIN` to `SIGRTMAX`, in place of `SIGRTMAX - 4`. No effect where
-    /// there are no stacks.
-    pub fn signal(mut self, number: i32) -> Self {
-        self.stacks = Stacks::By(Some(number));
-        self
-    }
-
-    /// Does not ask for stacks: no signal is used.
-    pub fn without_stacks(mut self) -> Self {
-        self.stacks = Stacks::Not;
         self
     }
 
@@ -124,8 +102,7 @@ impl StallDetector {
     ///
     /// # Errors
     ///
-    /// If the threshold, the rate limit or the signal is out of range; something else uses the signal; or the operating system
-    /// starts no thread. Nothing is watched then.
+    /// If the threshold or the rate limit is out of range; or the operating system starts no thread. Nothing is watched then.
     pub fn watch(&self, executor: &Executor) -> Result<StallGuard, StallError> {
         if !THRESHOLDS.contains(&self.threshold) {
             return Err(StallError(Kind::Threshold(self.threshold)));
@@ -134,19 +111,12 @@ impl StallDetector {
         if most == 0 || period.is_zero() {
             return Err(StallError(Kind::RateLimit { most, period }));
         }
-        let signal = match self.stacks {
-            Stacks::By(number) => Some(StackSignal::install(number)?),
-            Stacks::Not => None,
-        };
         let mut hub = Hub::of(executor);
         let shown = Arc::clone(hub.shown.get_or_insert_default());
         let beacon = sync::Arc::clone(&shown.beacon);
         let name = thread::current().name().map(Arc::from);
-        let watch = Watch::new(
-            (beacon, Tid::current(), name),
-            (self.threshold, self.limit.clone()),
-            (signal, self.hooks.clone()),
-        );
+        let watch =
+            Watch::new((beacon, name, thread_id()), (self.threshold, self.limit.clone()), self.hooks.clone());
         let watch = Arc::new(watch);
         lookout::get().add(&watch)?;
         hub.set(executor);
@@ -159,8 +129,12 @@ impl fmt::Debug for StallDetector {
         f.debug_struct("StallDetector")
             .field("threshold", &self.threshold)
             .field("rate_limit", &(self.limit.most, self.limit.period))
-            .field("stacks", &self.stacks)
             .field("hooks", &self.hooks.len())
             .finish()
     }
+}
+
+/// The kernel's number of the calling thread, where it has a file that tells.
+fn thread_id() -> Option<u32> {
+    fs::read_link("/proc/thread-self").ok()?.file_name()?.to_str()?.parse().ok()
 }

@@ -14,8 +14,6 @@ pub struct StallError(pub(super) Kind);
 pub(super) enum Kind {
     Threshold(Duration),
     RateLimit { most: usize, period: Duration },
-    Signal { given: i32, allowed: (i32, i32) },
-    SignalInUse(i32),
     Thread(String),
 }
 
@@ -28,16 +26,6 @@ impl StallError {
     /// Whether the rate limit allows no report ever, or is of no time.
     pub fn is_rate_limit(&self) -> bool {
         matches!(self.0, Kind::RateLimit { .. })
-    }
-
-    /// Whether the number is not that of a real-time signal.
-    pub fn is_signal(&self) -> bool {
-        matches!(self.0, Kind::Signal { .. })
-    }
-
-    /// Whether something else in the process handles the signal, or ignores it.
-    pub fn is_signal_in_use(&self) -> bool {
-        matches!(self.0, Kind::SignalInUse(_))
     }
 
     /// Whether the operating system has started no thread for the lookout.
@@ -55,15 +43,6 @@ impl fmt::Display for StallError {
             }
             Kind::RateLimit { most, period } => {
                 write!(f, "a rate limit of {most} stalls in {period:?}: both must be greater than 0")
-            }
-            Kind::Signal { given, allowed: (least, most) } => {
-                write!(f, "signal {given} is no real-time signal: those are {least} to {most}")
-            }
-            Kind::SignalInUse(signal) => {
-                write!(
-                    f,
-                    "signal {signal} has a handler already, or is ignored: choose another with `signal`"
-                )
             }
             Kind::Thread(error) => write!(f, "no thread to look for stalls: {error}"),
         }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::panic::Location;
+use std::process;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{NoStack, Stack};
 use clockworker::Id;
 
 /// A poll that takes too long, and still ran when this was found. What
@@ -33,8 +33,8 @@ pub struct Stall {
     pub threshold: Duration,
     /// The name of the executor's thread, if it has one.
     pub thread: Option<Arc<str>>,
-    /// Where that thread stands, or why that is not known.
-    pub stack: Result<Stack, NoStack>,
+    /// The kernel's number of that thread, on Linux.
+    pub thread_id: Option<u32>,
     /// Stalls of this executor that were not reported since the last that was, because of the rate limit.
     pub suppressed: u64,
 }
@@ -83,10 +83,13 @@ impl fmt::Display for Stall {
         if self.suppressed > 0 {
             writeln!(f, "  stalls before it that the rate limit kept back: {}", self.suppressed)?;
         }
-        match &self.stack {
-            Ok(stack) => write!(f, "{stack}"),
-            Err(NoStack::NotAsked) => Ok(()),
-            Err(why) => writeln!(f, "  no stack: {why}"),
+        if let Some(thread) = self.thread_id {
+            let process = process::id();
+            writeln!(
+                f,
+                "  its stack: perf record -g -t {thread} -- sleep 1; or gdb -p {process}, if it hangs"
+            )?;
         }
+        Ok(())
     }
 }

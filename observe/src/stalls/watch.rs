@@ -8,19 +8,16 @@ use super::beacon::Beacon;
 use super::decide::Decide;
 use super::detector::Hook;
 use super::limit::RateLimit;
-use super::signal::{StackSignal, Tid};
-use super::{NoStack, Stall, StallStats};
+use super::{Stall, StallStats};
 use crate::quietly::{call_quietly, drop_quietly};
 use crate::sync::{self, AtomicBool, Mutex, MutexGuard};
 
 /// See the [module docs](self). Shared by the guard and the lookout.
 pub(super) struct Watch {
     beacon: sync::Arc<Beacon>,
-    thread: Tid,
-    thread_name: Option<Arc<str>>,
+    thread: Option<Arc<str>>,
+    thread_id: Option<u32>,
     threshold: Duration,
-    /// None without stacks.
-    signal: Option<StackSignal>,
     hooks: Vec<Hook>,
     /// Whether the guard is dropped.
     is_over: AtomicBool,
@@ -39,17 +36,16 @@ struct Looking {
 
 impl Watch {
     pub(super) fn new(
-        (beacon, thread, thread_name): (sync::Arc<Beacon>, Tid, Option<Arc<str>>),
+        (beacon, thread, thread_id): (sync::Arc<Beacon>, Option<Arc<str>>, Option<u32>),
         (threshold, limit): (Duration, RateLimit),
-        (signal, hooks): (Option<StackSignal>, Vec<Hook>),
+        hooks: Vec<Hook>,
     ) -> Self {
         beacon.add_watcher();
         Self {
             beacon,
             thread,
-            thread_name,
+            thread_id,
             threshold,
-            signal,
             hooks,
             is_over: AtomicBool::new(false),
             looking: Mutex::new(Looking { decide: Decide::new(threshold), limit, suppressed: 0 }),
@@ -115,20 +111,12 @@ impl Watch {
             spawned_at: shown.location,
             so_far,
             threshold: self.threshold,
-            thread: self.thread_name.clone(),
-            stack: self.stack(sequence),
+            thread: self.thread.clone(),
+            thread_id: self.thread_id,
             suppressed: std::mem::take(&mut looking.suppressed),
         };
         self.stats().reported += 1;
         self.hooks.iter().for_each(|hook| self.call(hook, &stall));
-    }
-
-    fn stack(&self, sequence: u64) -> Result<super::Stack, NoStack> {
-        let goes_on = || self.beacon.sequence() == sequence;
-        let signal = self.signal.as_ref().ok_or(NoStack::NotAsked)?;
-        // If the poll goes on now, it was this poll that the thread was in when it answered.
-        let stack = signal.stack_of(self.thread, goes_on)?;
-        if goes_on() { Ok(stack) } else { Err(NoStack::Ended) }
     }
 
     fn call(&self, hook: &Hook, stall: &Stall) {

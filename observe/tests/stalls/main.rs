@@ -9,8 +9,6 @@ mod ends;
 mod misuse;
 mod reports;
 #[cfg(target_os = "linux")]
-mod signals;
-#[cfg(target_os = "linux")]
 mod threads;
 
 #[path = "../../../clockworker/tests/support/mod.rs"]

@@ -12,7 +12,6 @@ use super::*;
 use crate::support::*;
 
 /// Computes until told to end.
-#[inline(never)]
 fn guilty_of_spinning(ended: &AtomicBool) {
     while !ended.load(Ordering::Relaxed) {
         spin_loop();
@@ -46,18 +45,7 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
     let text = stall.to_string();
     let place = format!("\n  queue 'tenants', group 7, task {id}, spawned at {}:{line}:", file!());
     assert!(text.starts_with("a poll has taken ") && text.contains(&place), "{text}");
-    if cfg!(target_os = "linux") {
-        let stack = stall.stack.as_ref().unwrap();
-        let functions: Vec<&str> =
-            stack.frames().iter().filter_map(|frame| frame.function.as_deref()).collect();
-        let guilty = functions.iter().position(|function| function.ends_with("::guilty_of_spinning"));
-        // Where it stands is what is said first: a loop of atomics calls nothing of note.
-        assert!(guilty.is_some_and(|at| at < 8), "{text}");
-        assert!(functions.iter().any(|function| function.contains("with_all_that_is_known")), "{text}");
-        assert!(text.contains("::guilty_of_spinning\n"), "{text}");
-    } else {
-        assert_eq!(stall.stack, Err(clockworker_observe::stalls::NoStack::Unsupported));
-    }
+    assert_eq!(stall.thread_id.is_some(), cfg!(target_os = "linux"));
 }
 
 /// Polls of a millisecond, back to back. On a machine that stops in one of them that one is long, and may be reported.

@@ -21,8 +21,8 @@ fn no_hook_runs_once_the_watch_is_over() {
             called.fetch_add(1, Ordering::Relaxed);
         });
         let limit = RateLimit::new(usize::MAX, THRESHOLD);
-        let whose = (sync::Arc::clone(&beacon), Tid::current(), None);
-        let watch = sync::Arc::new(Watch::new(whose, (THRESHOLD, limit), (None, vec![hook])));
+        let whose = (sync::Arc::clone(&beacon), None, None);
+        let watch = sync::Arc::new(Watch::new(whose, (THRESHOLD, limit), vec![hook]));
         watch.look(|| Duration::ZERO);
         let looks = sync::Arc::clone(&watch);
         let lookout = thread::spawn(move || (1..3).for_each(|ms| looks.look(|| ms * THRESHOLD)));
