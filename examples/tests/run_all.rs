@@ -198,7 +198,10 @@ fn stalls() {
     assert!(output.contains("\n  queue 'reports', group 7, task "), "{output}");
     assert!(output.contains(", spawned at examples/stalls.rs:"), "{output}");
     assert!(output.contains(", thread 'main'\n"), "{output}");
-    assert!(cfg!(not(target_os = "linux")) || output.contains("\n  its stack: perf record -g -t "), "{output}");
+    assert!(
+        cfg!(not(target_os = "linux")) || output.contains("\n  its stack: perf record -g -t "),
+        "{output}"
+    );
     assert!(output.contains("\nseen: "), "{output}");
 }
 

@@ -8,7 +8,7 @@ use clockworker::Executor;
 
 use crate::heard::Heard;
 use crate::hub::Hub;
-use crate::off_cpu::off_cpu;
+use crate::off_cpu::CpuTimes;
 use crate::ring::Ring;
 use crate::ring_reading::events_of;
 use crate::{
@@ -85,7 +85,7 @@ impl Observe for Executor {
     fn observed(&self) -> Observed {
         let mut observed = self.observer().observed();
         if let Some(latency) = &mut observed.latency {
-            latency.off_cpu = off_cpu();
+            latency.off_cpu = CpuTimes::of_this_thread().map(|times| times.off_cpu);
         }
         observed
     }

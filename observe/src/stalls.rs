@@ -24,8 +24,11 @@
 //! the future given to [`run_until`](clockworker::Executor::run_until); and the drop of an aborted task's future. Not what is dropped
 //! at shutdown, or when a task from another thread is refused.
 //!
-//! Time is that of the wall: a thread that waits for its CPU, for a page or for a lock inside a poll stalls its tasks too. A
-//! poll is timed from the lookout's first sight of it, so a report never overstates, and is due after at most 1.25 thresholds
+//! Time is that of the wall: a thread that waits for its CPU, for a page or for a lock inside a poll stalls its tasks too. The report
+//! says for how long the thread [had a CPU](Stall::on_cpu), and for how long it [waited for one](Stall::off_cpu): the second is the
+//! machine's fault. Time in which the lookout slept too, as in a process that is stopped, counts for half a threshold at most.
+//!
+//! A poll is timed from the lookout's first sight of it, so a report never overstates, and is due after at most 1.25 thresholds
 //! (more, if the lookout has to wait for a CPU). A poll that takes less than the threshold is never reported. One that takes
 //! between 1 and 1.25 thresholds may be missed.
 //!

@@ -5,34 +5,44 @@ use std::time::Duration;
 /// Says of each poll once that it has run for the threshold, if it is seen to run for so long.
 ///
 /// The poll's time is counted from after the first look at it to before the last, so it has run for at least that long, however
-/// long the lookout itself was kept from its CPU between two readings.
+/// long the lookout itself was kept from its CPU between two readings. The time between two looks counts for half a threshold at
+/// most, which is twice what the lookout sleeps: it overslept, so nobody knows whether the poll had a CPU. (The process was
+/// stopped, say.)
 #[derive(Debug)]
 pub(super) struct Decide {
     threshold: Duration,
     /// The poll seen last, or an even number.
     poll: u64,
-    since: Duration,
+    /// When the last look was over.
+    looked: Duration,
+    so_far: Duration,
     is_told: bool,
 }
 
 impl Decide {
     pub(super) fn new(threshold: Duration) -> Self {
-        Self { threshold, poll: 0, since: Duration::ZERO, is_told: false }
+        Self { threshold, poll: 0, looked: Duration::ZERO, so_far: Duration::ZERO, is_told: false }
     }
 
     /// How long the poll has run, if that is too long and was not said before. `sequence` is what was seen between two readings of the
     /// clock: odd while a poll runs, and no two polls have the same.
     pub(super) fn look(&mut self, before: Duration, sequence: u64, after: Duration) -> Option<Duration> {
+        let passed = before.saturating_sub(std::mem::replace(&mut self.looked, after));
         if sequence != self.poll {
-            (self.poll, self.since, self.is_told) = (sequence, after, false);
+            (self.poll, self.so_far, self.is_told) = (sequence, Duration::ZERO, false);
             return None;
         }
-        let so_far = before.saturating_sub(self.since);
-        if self.poll.is_multiple_of(2) || self.is_told || so_far < self.threshold {
+        self.so_far += passed.min(self.threshold / 2);
+        if self.poll.is_multiple_of(2) || self.is_told || self.so_far < self.threshold {
             return None;
         }
         self.is_told = true;
-        Some(so_far)
+        Some(self.so_far)
+    }
+
+    /// Whether the last look was the first at a poll.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.poll.is_multiple_of(2) && self.so_far.is_zero()
     }
 }
 
@@ -97,14 +107,28 @@ mod tests {
         };
         // It was kept from its CPU within a look: when it saw poll 1, between 0 and 9 ms, is not known.
         assert_eq!(look(0, 1, 9_000), None);
-        assert_eq!(look(13_999, 1, 30_000), None);
-        assert_eq!(look(14_000, 1, 30_000), Some(5_000));
+        assert_eq!(look(11_499, 1, 30_000), None);
+        assert_eq!(look(32_500, 1, 40_000), None);
+        assert_eq!(look(40_001, 1, 40_001), Some(5_000));
         assert_eq!(look(90_000, 1, 90_000), None, "once is enough");
         // Nothing runs, for long.
         assert_eq!(look(91_000, 2, 91_000), None);
         assert_eq!(look(99_000, 2, 99_000), None);
         // Another poll.
         assert_eq!(look(99_100, 3, 99_100), None);
+        assert_eq!(look(101_600, 3, 101_600), None);
         assert_eq!(look(104_100, 3, 104_100), Some(5_000));
+    }
+
+    /// A process that is stopped in a poll for a second is not told of; one that stalls afterwards is.
+    #[test]
+    fn a_lookout_that_oversleeps_counts_half_a_threshold() {
+        let mut decide = Decide::new(us(5_000));
+        let mut look =
+            |now, sequence| decide.look(us(now), sequence, us(now)).map(|so_far| so_far.as_micros());
+        assert_eq!((look(0, 1), look(1_250, 1)), (None, None));
+        assert_eq!(look(1_000_000, 1), None);
+        assert_eq!(look(1_001_249, 1), None);
+        assert_eq!(look(1_001_250, 1), Some(5_000));
     }
 }

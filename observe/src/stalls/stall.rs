@@ -29,6 +29,10 @@ pub struct Stall {
     pub spawned_at: Option<&'static Location<'static>>,
     /// How long it has run so far, at least.
     pub so_far: Duration,
+    /// For how long of that its thread had a CPU, to some milliseconds, on Linux. A poll that sleeps or waits for a lock has none.
+    pub on_cpu: Option<Duration>,
+    /// For how long its thread was ready to run and had no CPU, on Linux: then the machine is busy, and the poll may be short.
+    pub off_cpu: Option<Duration>,
     /// The detector's threshold.
     pub threshold: Duration,
     /// The name of the executor's thread, if it has one.
@@ -71,6 +75,9 @@ impl fmt::Display for Stall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, so_far, threshold) = (self.kind, self.so_far, self.threshold);
         writeln!(f, "{kind} has taken {so_far:.1?} and goes on (threshold {threshold:?})")?;
+        if let (Some(on_cpu), Some(off_cpu)) = (self.on_cpu, self.off_cpu) {
+            writeln!(f, "  of that on a CPU {on_cpu:.1?}, waiting for one {off_cpu:.1?}")?;
+        }
         let mut known = Vec::new();
         known.extend(self.queue.as_ref().map(|queue| format!("queue '{queue}'")));
         known.extend(self.group.map(|group| format!("group {group}{}", quoted(self.group_name.as_ref()))));

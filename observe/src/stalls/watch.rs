@@ -9,6 +9,7 @@ use super::decide::Decide;
 use super::detector::Hook;
 use super::limit::RateLimit;
 use super::{Stall, StallStats};
+use crate::off_cpu::{CpuTimes, is_ready};
 use crate::quietly::{call_quietly, drop_quietly};
 use crate::sync::{self, AtomicBool, Mutex, MutexGuard};
 
@@ -29,6 +30,8 @@ pub(super) struct Watch {
 
 struct Looking {
     decide: Decide,
+    /// When the poll was seen first.
+    then: Option<CpuTimes>,
     limit: RateLimit,
     /// Stalls kept back since the last report.
     suppressed: u64,
@@ -48,7 +51,7 @@ impl Watch {
             threshold,
             hooks,
             is_over: AtomicBool::new(false),
-            looking: Mutex::new(Looking { decide: Decide::new(threshold), limit, suppressed: 0 }),
+            looking: Mutex::new(Looking { decide: Decide::new(threshold), then: None, limit, suppressed: 0 }),
             stats: Mutex::default(),
         }
     }
@@ -90,7 +93,11 @@ impl Watch {
         }
         let before = now();
         let sequence = self.beacon.sequence();
-        let Some(so_far) = looking.decide.look(before, sequence, now()) else { return };
+        let so_far = looking.decide.look(before, sequence, now());
+        if looking.decide.has_begun() {
+            looking.then = self.cpu_times();
+        }
+        let Some(so_far) = so_far else { return };
         let Some(shown) = self.beacon.read(sequence) else { return };
         self.stats().seen += 1;
         if self.hooks.is_empty() {
@@ -101,6 +108,8 @@ impl Watch {
             self.stats().suppressed += 1;
             return;
         }
+        let times = looking.then.zip(self.cpu_times());
+        let times = times.map(|(then, now)| now.since(then, so_far, self.thread_id.is_some_and(is_ready)));
         let stall = Stall {
             kind: shown.kind,
             queue: shown.queue,
@@ -110,6 +119,8 @@ impl Watch {
             task_name: shown.task_name,
             spawned_at: shown.location,
             so_far,
+            on_cpu: times.map(|times| times.on_cpu),
+            off_cpu: times.map(|times| times.off_cpu),
             threshold: self.threshold,
             thread: self.thread.clone(),
             thread_id: self.thread_id,
@@ -117,6 +128,10 @@ impl Watch {
         };
         self.stats().reported += 1;
         self.hooks.iter().for_each(|hook| self.call(hook, &stall));
+    }
+
+    fn cpu_times(&self) -> Option<CpuTimes> {
+        CpuTimes::of_thread(self.thread_id?)
     }
 
     fn call(&self, hook: &Hook, stall: &Stall) {

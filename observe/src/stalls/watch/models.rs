@@ -25,7 +25,7 @@ fn no_hook_runs_once_the_watch_is_over() {
         let watch = sync::Arc::new(Watch::new(whose, (THRESHOLD, limit), vec![hook]));
         watch.look(|| Duration::ZERO);
         let looks = sync::Arc::clone(&watch);
-        let lookout = thread::spawn(move || (1..3).for_each(|ms| looks.look(|| ms * THRESHOLD)));
+        let lookout = thread::spawn(move || (1..4).for_each(|halves| looks.look(|| halves * THRESHOLD / 2)));
         // What the guard's drop does.
         watch.end();
         watch.wait_for_look();

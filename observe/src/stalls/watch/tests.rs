@@ -26,7 +26,7 @@ impl Script {
         let tells = Arc::clone(&told);
         let hooks: Vec<Hook> =
             vec![Arc::new(first), Arc::new(move |stall: &Stall| tells.lock().unwrap().push(stall.clone()))];
-        let whose = (Arc::clone(&beacon), Some(Arc::from("a thread")), Some(77));
+        let whose = (Arc::clone(&beacon), Some(Arc::from("a thread")), Some(u32::MAX));
         let watch = Watch::new(whose, (ms(5), RateLimit::new(3, ms(1_000))), hooks);
         Self { beacon, now: Cell::new(ms(0)), watch, told }
     }
@@ -69,7 +69,7 @@ fn a_long_poll_is_reported_once_and_short_ones_are_not() {
     let text = told[0].to_string();
     let expected = format!(
         "a poll has taken 5.0ms and goes on (threshold 5ms)\n  queue '', group 2, task 1, thread 'a thread'\n  \
-         its stack: perf record -g -t 77 -- sleep 1; or gdb -p {}, if it hangs\n",
+         its stack: perf record -g -t 4294967295 -- sleep 1; or gdb -p {}, if it hangs\n",
         std::process::id()
     );
     assert_eq!((text, told[0].kind), (expected, StallKind::Poll));
@@ -102,8 +102,9 @@ fn main_futures_and_drops_are_told_apart_from_polls() {
     let script = Script::new(|_| {});
     for kind in [StallKind::Main, StallKind::Drop] {
         let lit = script.beacon.begin(kind, (None, None, None));
-        script.watch.look(|| script.now.get());
-        script.watch.look(|| script.now.get() + ms(5));
+        for passed in 0..6 {
+            script.watch.look(|| script.now.get() + ms(passed));
+        }
         drop(lit);
     }
     let told = script.told.lock().unwrap();
