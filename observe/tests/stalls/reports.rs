@@ -1,6 +1,7 @@
 //! What is reported, and what is not.
 
 use std::hint::spin_loop;
+use std::panic::{catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,6 +47,33 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
     let place = format!("\n  queue 'tenants', group 7, task {id}, spawned at {}:{line}:", file!());
     assert!(text.starts_with("a poll has taken ") && text.contains(&place), "{text}");
     assert_eq!(stall.thread_id.is_some(), cfg!(target_os = "linux"));
+}
+
+/// Panics so many frames down, each of which has something to drop.
+fn unwind(frames: u32) {
+    let _drops = OnDrop::new(|| {});
+    if frames == 0 {
+        resume_unwind(Box::new(()));
+    }
+    unwind(frames - 1);
+}
+
+/// The reports come while the poll unwinds, again and again.
+#[test]
+fn a_poll_that_unwinds_is_reported_like_any_other() {
+    let (ex, guard, reports) = watched(MS);
+    let task = ex.spawn(async move {
+        let mut told = 0;
+        while told < 300 {
+            while reports.try_recv().is_err() {
+                catch_unwind(|| unwind(10)).unwrap_err();
+            }
+            told += 1;
+            yield_now().await;
+        }
+    });
+    ex.block_on(task).unwrap();
+    assert!(guard.stats().reported >= 300);
 }
 
 /// Polls of a millisecond, back to back. On a machine that stops in one of them that one is long, and may be reported.
