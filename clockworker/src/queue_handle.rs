@@ -63,7 +63,7 @@ impl Queue {
     /// stopped, the future is dropped at once and the handle gives an error that says so (or the panic, if the future panics
     /// when dropped). [`QueueStats::refused`] counts that, whether or not the handle is awaited.
     ///
-    /// A future of more than 16 KiB is boxed, without optimisation one of more than 2 KiB, as tokio does it.
+    /// A future of more than 16 KiB is boxed, in debug builds one of more than 2 KiB, as tokio does it.
     #[cfg_attr(feature = "observe", track_caller)]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where

@@ -17,6 +17,7 @@
 
 #![deny(unsafe_code)]
 
+mod cpu_times;
 mod dump;
 mod event;
 mod frames;
@@ -30,7 +31,6 @@ pub mod metrics;
 mod observation;
 mod observe;
 mod observed;
-mod off_cpu;
 mod quietly;
 #[cfg(feature = "recorder")]
 pub mod recorder;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clockworker::Executor;
 
+use crate::cpu_times::CpuTimes;
 use crate::heard::Heard;
 use crate::hub::Hub;
-use crate::off_cpu::CpuTimes;
 use crate::ring::Ring;
 use crate::ring_reading::events_of;
 use crate::{

@@ -50,13 +50,8 @@ fn whatever_happens_at_once_all_accounts_balance_and_nothing_is_left() {
 }
 
 fn is_monoio(host: Host) -> bool {
-    #[cfg(target_os = "linux")]
-    return host == Host::Monoio;
-    #[cfg(not(target_os = "linux"))]
-    return {
-        let _ = host;
-        false
-    };
+    // By its name, as there is no such host elsewhere than on Linux.
+    format!("{host:?}") == "Monoio"
 }
 
 /// Plays the rounds in these hosts: rounds, rounds played twice, tasks and polls; and what memory they take that stays.

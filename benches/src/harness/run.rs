@@ -138,7 +138,7 @@ fn check(option: &str, asked: &[String], mut known: Vec<String>, measurement: &M
     known.sort_unstable();
     known.dedup();
     bail!(
-        "{option}: {} has no {unknown}; it has {}, and more with the features axum and rivals",
+        "{option}: {} has no {unknown}; it has {} (some parts and arms need the feature axum, glommio or rivals)",
         measurement.name,
         known.join(", ")
     );

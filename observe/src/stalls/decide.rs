@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// The poll's time is counted from after the first look at it to before the last, so it has run for at least that long, however
 /// long the lookout itself was kept from its CPU between two readings. The time between two looks counts for half a threshold at
-/// most, which is twice what the lookout sleeps: it overslept, so nobody knows whether the poll had a CPU. (The process was
+/// most, which is twice what the lookout sleeps: it overslept, and the poll may have had no CPU either. (The process was
 /// stopped, say.)
 #[derive(Debug)]
 pub(super) struct Decide {

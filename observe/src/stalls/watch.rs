@@ -9,7 +9,7 @@ use super::decide::Decide;
 use super::detector::Hook;
 use super::limit::RateLimit;
 use super::{Stall, StallStats};
-use crate::off_cpu::{CpuTimes, is_ready};
+use crate::cpu_times::{CpuTimes, is_ready};
 use crate::quietly::{call_quietly, drop_quietly};
 use crate::sync::{self, AtomicBool, Mutex, MutexGuard};
 

@@ -47,6 +47,9 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
     let place = format!("\n  queue 'tenants', group 7, task {id}, spawned at {}:{line}:", file!());
     assert!(text.starts_with("a poll has taken ") && text.contains(&place), "{text}");
     assert_eq!(stall.thread_id.is_some(), cfg!(target_os = "linux"));
+    let counts = std::path::Path::new("/proc/thread-self/schedstat").exists();
+    let cpu = stall.on_cpu.zip(stall.off_cpu);
+    assert!(cpu.is_some() == counts && cpu.is_none_or(|(on, off)| on + off <= stall.so_far), "{stall}");
 }
 
 /// Panics so many frames down, each of which has something to drop.

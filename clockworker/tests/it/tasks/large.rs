@@ -1,4 +1,4 @@
-//! Large futures on a small stack, and what is left of them.
+//! Large futures on a small stack.
 
 use std::mem::MaybeUninit;
 use std::thread;
@@ -9,7 +9,7 @@ use clockworker::{Executor, JoinSet, new_task, spawn_local, yield_now};
 /// once.
 const LARGE: usize = 900_000;
 
-/// A future of that size, which writes none of it but the first byte: that would take as much of the stack again.
+/// A future of that size, which writes none of it: that would take as much of the stack again.
 async fn large<const SIZE: usize>() -> usize {
     let data = MaybeUninit::<[u8; SIZE]>::uninit();
     yield_now().await;

@@ -1,4 +1,4 @@
-//! How long a thread had a processor, and how long it waited for one.
+//! [`CpuTimes`]: how long a thread had a CPU, and how long it waited for one.
 
 use std::fs;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(crate) struct CpuTimes {
     /// It ran.
     pub(crate) on_cpu: Duration,
-    /// It was ready to run and had no processor: other threads or other machines had it.
+    /// It was ready to run and had no CPU: other threads or other machines had it.
     pub(crate) off_cpu: Duration,
 }
 
@@ -37,7 +37,7 @@ impl CpuTimes {
         Self::parse(&fs::read_to_string(path).ok()?)
     }
 
-    /// Of three numbers: time on a processor, time ready without one, both in nanoseconds, and slices
+    /// Of three numbers: time on a CPU, time ready without one, both in nanoseconds, and slices
     /// (Documentation/scheduler/sched-stats.rst of Linux). All are 0 where the kernel does not count.
     fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
@@ -48,7 +48,7 @@ impl CpuTimes {
     }
 }
 
-/// Whether the thread of this process with that number runs, or would.
+/// Whether the thread of this process with that number runs, or is ready to.
 #[cfg(feature = "stalls")]
 pub(crate) fn is_ready(number: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/self/task/{number}/stat")).unwrap_or_default();
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_number_is_on_a_processor_and_the_second_without() {
+    fn the_first_number_on_a_cpu_and_the_second_without() {
         let times = |on_cpu, off_cpu| {
             let [on_cpu, off_cpu] = [on_cpu, off_cpu].map(Duration::from_nanos);
             Some(CpuTimes { on_cpu, off_cpu })
@@ -77,7 +77,7 @@ mod tests {
         let times = |on_cpu, off_cpu| CpuTimes { on_cpu: ms(on_cpu), off_cpu: ms(off_cpu) };
         let since = |now: CpuTimes, is_ready| now.since(times(100, 10), ms(20), is_ready);
         assert_eq!(since(times(100, 10), false), times(0, 0), "it sleeps");
-        assert_eq!(since(times(100, 10), true), times(0, 20), "it waits for a processor");
+        assert_eq!(since(times(100, 10), true), times(0, 20), "it waits for a CPU");
         assert_eq!(since(times(105, 12), false), times(5, 2), "it has run, has waited, and sleeps");
         assert_eq!(since(times(105, 12), true), times(5, 15));
         // The kernel's numbers may be a tick late.
