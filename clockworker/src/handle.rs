@@ -11,7 +11,7 @@ use crate::probe::TasksLook;
 use crate::remote_task_builder::RemoteTaskBuilder;
 use crate::run::{Core, ExecutorStats, ask};
 use crate::task::{
-    JoinHandle, Label, Placement, QueueKey, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
+    JoinHandle, Label, Placement, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
 };
 
 /// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle).
@@ -183,9 +183,11 @@ impl Handle {
     /// The key of tasks for the queue of that name, which have no records yet.
     fn find(&self, queue: &str) -> Result<RecordKey, Refused> {
         match self.shared.find(queue) {
-            Ok(Some(QueueKey { index, generation })) => {
-                Ok(RecordKey { queue: index, slot: RecordKey::NO_SLOT, generation })
-            }
+            Ok(Some(id)) => Ok(RecordKey {
+                queue: id.index() as u32,
+                slot: RecordKey::NO_SLOT,
+                generation: id.generation(),
+            }),
             Ok(None) => Err(Refused::NoSuchQueue),
             Err(Stopped::ShutDown) => Err(Refused::ShutDown),
             Err(Stopped::Dropped) => Err(Refused::ExecutorDropped),

@@ -109,6 +109,7 @@ mod scenes;
 
 /// The policies, re-exported: everything needed to choose a scheduler or write one.
 pub use clockworker_schedulers as schedulers;
+pub use clockworker_schedulers::{Cap, CapError, MAX_DEPTH};
 
 pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
@@ -122,11 +123,11 @@ pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use queue::{Cap, CapError, GroupError, LoadShedding, LoadSheddingError, PolicyFault, QueueError};
+pub use queue::{GroupError, LoadShedding, LoadSheddingError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use remote_task_builder::RemoteTaskBuilder;
-pub use run::{ExecutorStats, GroupStats, HOST_BUDGETS, MAX_DEPTH, QueueStats};
+pub use run::{ExecutorStats, GroupStats, HOST_BUDGETS, QueueStats};
 pub use shutdown::ShutdownReport;
 pub use spawn_when_room::SpawnWhenRoom;
 pub use task::probe;

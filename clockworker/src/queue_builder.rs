@@ -4,11 +4,11 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker_schedulers::{Scheduler, Share, WokenFirst};
+use clockworker_schedulers::{Cap, Scheduler, Share, WokenFirst};
 
-use crate::queue::{Cap, Limits, LoadShedding, QueueError};
+use crate::queue::{Limits, LoadShedding, QueueError};
 use crate::queue_handle::Queue;
-use crate::run::{Core, RunQueue};
+use crate::run::{Core, RunQueue, QueueSetup};
 
 /// The service a queue asks for at a time, unless told otherwise: 500 µs.
 pub const DEFAULT_REQUEST: Duration = Duration::from_micros(500);
@@ -171,34 +171,32 @@ impl<S: Scheduler + 'static> QueueOptions<S> {
         self.create_below(None, core, name)
     }
 
+    fn setup(&self, parent: Option<&Rc<RunQueue>>) -> Result<QueueSetup, QueueError> {
+        Ok(QueueSetup {
+            share: Share::new(self.share).map_err(QueueError::share)?,
+            request_ns: request_ns(self.request)?,
+            parent: parent.cloned(),
+            is_idle: self.idle,
+            cap: self.cap,
+        })
+    }
+
     fn create_below(
         self,
         parent: Option<&Rc<RunQueue>>,
         core: &Rc<Core>,
         name: &str,
     ) -> Result<Queue, QueueError> {
-        let checked = Share::new(self.share).map_err(QueueError::share);
-        let checked = checked.and_then(|share| Ok((share, request_ns(self.request)?)));
-        let checked = checked.and_then(|options| self.limits.checked().and(Ok(options)));
-        let checked = match parent {
-            Some(parent) => checked.and_then(|options| core.may_nest(parent, self.idle).and(Ok(options))),
-            None => checked,
-        };
-        match checked.and_then(|(share, request_ns)| core.reserve_queue(name, share, request_ns)) {
-            Ok(reserved) => {
-                let queue = core.create_queue(name, reserved, self.scheduler);
+        let reserved = self.setup(parent).and_then(|setup| {
+            self.limits.checked()?;
+            Ok((core.reserve_queue(name, &setup)?, setup))
+        });
+        match reserved {
+            Ok((id, setup)) => {
+                let queue = core.create_queue(name, id, setup, self.scheduler);
                 core.set_limits(&queue, self.limits);
                 if self.load_shedding.is_some() {
                     core.set_load_shedding(&queue, self.load_shedding);
-                }
-                if let Some(parent) = parent {
-                    core.nest(parent, &queue);
-                }
-                if self.idle {
-                    core.make_idle(&queue);
-                }
-                if self.cap.is_some() {
-                    core.change_cap(&queue, self.cap);
                 }
                 Ok(Queue::new(Rc::clone(core), queue))
             }

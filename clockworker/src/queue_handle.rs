@@ -242,7 +242,7 @@ impl Queue {
 
     /// The queue below which this one was created, if any. Also once either is gone.
     pub fn parent(&self) -> Option<Queue> {
-        let parent = self.inner.nesting.parent()?;
+        let parent = self.inner.parent.as_ref()?;
         Some(Queue::new(Rc::clone(&self.core), Rc::clone(parent)))
     }
 
@@ -349,7 +349,7 @@ impl Queue {
 
     /// Whether it is an [idle](crate::QueueBuilder::idle) queue.
     pub fn is_idle(&self) -> bool {
-        self.inner.constraints.idle().is_some()
+        self.inner.is_idle
     }
 
     /// Stops the queue from taking new tasks. The tasks in it go on; when the last has finished, the queue is gone. Its name

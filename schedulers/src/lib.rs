@@ -6,8 +6,9 @@
 //!
 //! Two levels decide what runs next:
 //!
-//! 1. **Between queues**, [`Eevdf`] picks the queue that is owed service and has the earliest virtual deadline. A queue may have
-//!    children, which divide what it gets in the same way: [`Branches`].
+//! 1. **Between queues**, [`QueueTree`] says which is served next, and until when. By [`Eevdf`] that is the queue that is owed service
+//!    and has the earliest virtual deadline. A queue may have children, which divide what it gets in the same way; a [`Cap`]; or run
+//!    only when no other has work.
 //! 2. **Inside a queue**, a [`Scheduler`] orders the ready tasks.
 //!
 //! # The policies
@@ -136,13 +137,13 @@
 #![forbid(unsafe_code)]
 
 mod attributes;
-mod branches;
 mod scheduler;
 mod task;
 
 mod eevdf;
 mod parts;
 mod policies;
+mod tree;
 
 #[cfg(any(test, feature = "laws"))]
 pub mod laws;
@@ -154,7 +155,6 @@ pub mod simulate;
 mod random;
 
 pub use attributes::Attributes;
-pub use branches::Branches;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
 pub use policies::{
@@ -162,3 +162,4 @@ pub use policies::{
 };
 pub use scheduler::Scheduler;
 pub use task::{GroupId, Ready, Task, TaskId};
+pub use tree::{Cap, CapCounts, CapError, Effect, Grant, Left, MAX_DEPTH, QueueTree};

@@ -42,6 +42,12 @@ impl Alarm {
         Ringer::get().set(old, (due, self.number), waker)
     }
 
+    /// Whether it was set and not cleared since.
+    #[inline]
+    pub(crate) fn is_set(&self) -> bool {
+        self.due.get().is_some()
+    }
+
     /// Clears the alarm, if it is set.
     pub(crate) fn clear(&self) {
         if let Some(due) = self.due.take() {

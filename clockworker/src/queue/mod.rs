@@ -1,8 +1,6 @@
-//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its cap, its counters, its limits
+//! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its counters, its limits
 //! and what sheds load, and those who wait for room.
 
-mod budget;
-mod cap;
 mod counters;
 mod error;
 mod fault;
@@ -22,13 +20,11 @@ mod tombstones;
 mod waiters;
 mod watchdog;
 
-pub use cap::{Cap, CapError};
 pub use error::QueueError;
 pub use fault::PolicyFault;
 pub use group_error::GroupError;
 pub use load_shedding::{LoadShedding, LoadSheddingError};
 
-pub(crate) use budget::{Budget, CapCounts};
 pub(crate) use counters::{Counter, Counters, GroupCounters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, as_task, group_of};
 pub(crate) use handover::Handover;

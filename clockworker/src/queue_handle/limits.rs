@@ -1,7 +1,9 @@
 //! What a queue may have at most: tasks, delay, CPU time.
 
 use super::Queue;
-use crate::queue::{Cap, LoadShedding, QueueError};
+use clockworker_schedulers::Cap;
+
+use crate::queue::{LoadShedding, QueueError};
 
 impl Queue {
     /// The most live tasks that the queue takes, if there is a limit.
@@ -58,7 +60,7 @@ impl Queue {
 
     /// The most CPU time that the queue may have, if it is capped.
     pub fn cap(&self) -> Option<Cap> {
-        self.inner.constraints.cap()
+        self.inner.cap.get()
     }
 
     /// Changes the most CPU time that the queue may have, also while it runs or is throttled; `None` takes the cap away.

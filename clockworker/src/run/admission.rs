@@ -187,7 +187,7 @@ impl Core {
         for admitted in 0..most {
             let Some(arrival) = woken.next() else { return admitted };
             match (arrival, &queue) {
-                (Incoming::Ready(key), Some(queue)) if queue.key.index == key.queue => {
+                (Incoming::Ready(key), Some(queue)) if queue.index() == key.queue => {
                     self.admit_ready(queue, key, deferred);
                 }
                 (Incoming::Ready(key), _) => {
@@ -296,7 +296,7 @@ impl Core {
     pub(super) fn admit_new(&self, task: LiveTask, key: RecordKey) {
         let placement =
             if key.slot == RecordKey::PLACED { self.shared.take_placement(task.id()) } else { None };
-        let queue = self.queue_at(key.queue).filter(|queue| queue.key.generation == key.generation);
+        let queue = self.queue_at(key.queue).filter(|queue| queue.id.generation() == key.generation);
         let Some(queue) = &queue else {
             if key == QUESTION {
                 return self.answer(task);

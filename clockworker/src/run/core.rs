@@ -5,7 +5,6 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use super::admission::Admission;
-use super::aside::Aside;
 use super::coop_budget::CoopBudget;
 use super::drivers::Drivers;
 use super::ending::Ending;
@@ -15,6 +14,7 @@ use super::main_future::MainFuture;
 use super::meter::Meter;
 use super::pick::Slice;
 use super::queues::Queues;
+use super::release::Release;
 use super::tags::Tags;
 use super::timing::Pace;
 use super::turn::TurnState;
@@ -49,8 +49,8 @@ pub(crate) struct Core {
     pub(super) pace: Pace,
     /// The queues there are.
     pub(super) queues: Queues,
-    /// The queues that are capped, idle or nested.
-    pub(super) aside: Aside,
+    /// Wakes the host when a throttled queue goes on.
+    pub(super) release: Release,
     /// Whether tasks have tags.
     pub(super) tags: Tags,
     /// The queue that the watchdog looks at next.
@@ -81,7 +81,7 @@ impl Core {
             slice: Slice::default(),
             pace: Pace::default(),
             queues: Queues::default(),
-            aside: Aside::new(),
+            release: Release::new(),
             tags: Tags::default(),
             round: Round::default(),
             admission: Admission::default(),

@@ -108,10 +108,7 @@ impl Core {
         for queue in self.all_queues() {
             queue.cancel_all(cause);
             if queue.runnable.replace(false) {
-                match queue.is_constrained() {
-                    true => self.give_up_place(&queue),
-                    false => self.queues.eevdf.borrow_mut().sleep(queue.id),
-                }
+                self.queues.tree.borrow_mut().sleep(queue.id, self.meter.look());
             }
             self.after_finish(&queue);
         }
@@ -124,7 +121,7 @@ impl Core {
     pub(crate) fn tear_down(&self) {
         self.refuse_tasks(Stopped::Dropped);
         self.cancel_all(Cause::ExecutorDropped);
-        self.aside.throttled.silence();
+        self.release.silence();
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());
         let Some(woken) = self.shared.woken_list() else { return };
         // What other threads send meanwhile is completed first.

@@ -20,7 +20,7 @@ impl Core {
     /// The tasks there are now.
     pub(crate) fn look_at_tasks(&self) -> TasksLook {
         let mut queues = self.all_queues();
-        queues.sort_by_key(|queue| queue.key.generation);
+        queues.sort_by_key(|queue| queue.id.generation());
         let mut look = TasksLook { now_ns: self.meter.look(), ..TasksLook::default() };
         for queue in queues {
             if !queue.look_at_tasks(&mut look.tasks) {
@@ -38,8 +38,8 @@ impl RunQueue {
             Err(_) => Vec::new(),
         };
         QueueLook {
-            index: self.key.index,
-            number: self.key.generation,
+            index: self.index(),
+            number: self.id.generation(),
             name: Arc::clone(&self.name.borrow()),
             share: self.share.get().get(),
             request: Duration::from_nanos(self.request_ns.get()),

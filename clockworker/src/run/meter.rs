@@ -101,6 +101,12 @@ impl Meter {
         self.clock.now().max(self.now.get())
     }
 
+    /// The last clock reading if nothing of note has passed since; else a look at the clock.
+    #[inline]
+    pub(super) fn fresh(&self) -> u64 {
+        if self.is_stale.get() || self.open.get() == Account::Host { self.look() } else { self.now() }
+    }
+
     /// The time not billed yet, up to the last reading. Nanoseconds.
     #[inline]
     pub(super) fn unbilled(&self) -> u64 {

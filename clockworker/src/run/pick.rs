@@ -1,9 +1,9 @@
-//! Slice by slice: which queue gets one, until when, what it is charged, and which queue may preempt it.
+//! Slice by slice: which queue gets one, until when, and what it is charged; and the one way by which the tree of queues is changed.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-use clockworker_schedulers::{Eevdf, QueueId};
+use clockworker_schedulers::{Effect, Grant, Left, QueueTree};
 
 use super::Core;
 use super::meter::Account;
@@ -14,14 +14,16 @@ use crate::task::Id;
 
 /// The slice under way.
 pub(super) struct Slice {
-    /// The queue whose slice it is.
-    running: Cell<Option<QueueId>>,
     /// The task that is being polled, for what it spawns.
     current: Cell<Current>,
     /// What the slice is to look at after the poll under way.
     signal: Cell<Signal>,
-    /// When the running slice's grant ends, while queues contend. A clock reading.
-    deadline: Cell<u64>,
+    /// When it is to end: a clock reading, or `u64::MAX` while no other queue waits.
+    until: Cell<u64>,
+    /// Whether the clock is to be read after each poll.
+    exact: Cell<bool>,
+    /// Whether its queue is to drop futures only.
+    drops_only: Cell<bool>,
 }
 
 /// What a slice is to look at after a poll: each of these includes those before it.
@@ -53,19 +55,50 @@ impl Current {
 impl Default for Slice {
     fn default() -> Self {
         Self {
-            running: Cell::new(None),
             current: Cell::new(Current::NONE),
             signal: Cell::new(Signal::Nothing),
-            deadline: Cell::new(u64::MAX),
+            until: Cell::new(u64::MAX),
+            exact: Cell::new(false),
+            drops_only: Cell::new(false),
         }
     }
 }
 
 impl Slice {
-    /// The queue that has the slice.
+    /// Begins.
     #[inline]
-    pub(super) fn running(&self) -> Option<QueueId> {
-        self.running.get()
+    fn begin(&self, grant: &Grant) {
+        self.until.set(grant.until);
+        self.exact.set(grant.exact);
+        self.drops_only.set(grant.drops_only);
+        self.signal.set(Signal::Nothing);
+    }
+
+    /// Is to end by then, unless it was to end sooner; `u64::MAX` if no other queue waits any more.
+    fn limit(&self, until: u64, exact: bool) {
+        let sooner = exact && !self.exact.get() || !self.is_limited();
+        self.exact.set(exact);
+        self.until.set(if until < u64::MAX { until.min(self.until.get()) } else { until });
+        if sooner && self.is_limited() {
+            self.signal.set(self.signal.get().max(Signal::Contended));
+        }
+    }
+
+    /// Whether it is to end by a time: another queue waits, or its own is capped or idle.
+    #[inline]
+    pub(super) fn is_limited(&self) -> bool {
+        self.until.get() < u64::MAX
+    }
+
+    /// Whether the clock is to be read after each poll.
+    #[inline]
+    pub(super) fn is_exact(&self) -> bool {
+        self.exact.get()
+    }
+
+    /// Whether its queue is to drop futures only, and to poll no task.
+    pub(super) fn drops_only(&self) -> bool {
+        self.drops_only.get()
     }
 
     /// The task that is being polled.
@@ -83,11 +116,6 @@ impl Slice {
     /// Has the slice end after the poll under way.
     pub(super) fn preempt(&self) {
         self.signal.set(Signal::Preempted);
-    }
-
-    /// Has the slice look, after the poll under way, at what it may do while another queue waits.
-    fn contend(&self) {
-        self.signal.set(self.signal.get().max(Signal::Contended));
     }
 
     /// Has the slice look at the time after the poll under way.
@@ -108,14 +136,9 @@ impl Slice {
         self.signal.replace(Signal::Nothing)
     }
 
-    /// When the grant ends.
-    pub(super) fn deadline(&self) -> u64 {
-        self.deadline.get()
-    }
-
-    /// Moves the end of the grant by `ns` of the slice that were not the queue's.
+    /// Moves the end by `ns` of the slice that were not the queue's.
     pub(super) fn prolong(&self, ns: u64) {
-        self.deadline.set(self.deadline.get().saturating_add(ns));
+        self.until.set(self.until.get().saturating_add(ns));
     }
 }
 
@@ -134,8 +157,6 @@ impl Core {
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
         let queue = self.pick()?;
         self.end_visit();
-        self.slice.running.set(Some(queue.id));
-        self.slice.take_signal();
         self.meter.begin(Account::Queue);
         let end = match self.shared.probe() {
             None => self.serve(&queue),
@@ -162,23 +183,19 @@ impl Core {
         if end == SliceEnd::Preempted { SliceEnd::SchedulerChanged } else { end }
     }
 
-    /// Picks the queue to serve next, and grants it what is left of its request.
+    /// Picks the queue to serve next, and begins its slice.
     #[cfg_attr(clockworker_profiling, inline(never))]
     pub(super) fn pick(&self) -> Option<Rc<RunQueue>> {
-        if self.aside.is_used() {
-            return self.pick_among_all();
-        }
-        let mut eevdf = self.queues.eevdf.borrow_mut();
-        let picked = eevdf.pick()?;
-        self.grant(eevdf.left_ns(picked));
-        self.queue_at(picked.index() as u32)
+        let grant = self.queues.tree.borrow_mut().pick(self.meter.now())?;
+        self.slice.begin(&grant);
+        self.queue_at(grant.queue.index() as u32)
     }
 
     /// Charges the queue what the slice took, and counts how it ended.
     pub(super) fn end_slice(&self, queue: &RunQueue, end: SliceEnd) {
-        let contended = self.queues.are_contended();
+        let is_limited = self.slice.is_limited();
         // Else the last poll was timed, and what came after it is paid for by the next account.
-        if !contended || queue.stride.is_unread() || self.meter.is_stale() {
+        if !is_limited || queue.stride.is_unread() || self.meter.is_stale() {
             let before = self.meter.now();
             queue.stride.shorten(self.meter.read() - before);
         }
@@ -188,95 +205,72 @@ impl Core {
         if end == SliceEnd::Preempted && !queue.has_aborted() && !self.is_flooded() {
             queue.counters.preemptions.add(1);
         }
+        let mut tree = self.queues.tree.borrow_mut();
         // Whatever ended it: the other queues waited for as long.
-        let (now, deadline) = (self.meter.now(), self.slice.deadline.get());
-        if contended && now > deadline && (!self.aside.is_used() || self.has_overrun(queue)) {
+        let (now, until) = (self.meter.now(), self.slice.until.get());
+        if now > until && tree.are_others_waiting(until) {
             queue.counters.overruns.add(1);
-            queue.counters.overrun_ns.add(now - deadline);
+            queue.counters.overrun_ns.add(now - until);
         }
-        if queue.is_constrained() {
-            return self.end_constrained_slice(queue);
-        }
-        let mut eevdf = self.queues.eevdf.borrow_mut();
-        self.charge(&mut eevdf, queue);
-        self.slice.running.set(None);
+        self.charge(&mut tree, queue);
+        let left = queue.left();
+        tree.end_slice(queue.id, left, now);
         self.meter.end_slice();
-        if !queue.has_work() {
+        if left == Left::Nothing {
             queue.runnable.set(false);
-            eevdf.sleep(queue.id);
-            self.queues.note_runnable(&eevdf);
-            if eevdf.runnable() > 0 || self.aside.has_idle_work() {
+            if tree.has_work(now) {
                 self.pacer.queue_drained();
             }
         }
-        drop(eevdf);
+        drop(tree);
         self.after_finish(queue);
-    }
-
-    #[cold]
-    fn end_constrained_slice(&self, queue: &RunQueue) {
-        self.charge_running();
-        self.slice.running.set(None);
-        self.meter.end_slice();
-        self.after_constrained_slice(queue);
-        self.after_finish(queue);
-    }
-
-    /// Grants the running queue what is left of its request, from now on.
-    pub(super) fn grant_rest(&self) {
-        if let Some(running) = self.slice.running.get() {
-            match self.aside.is_used().then(|| self.queue_at(running.index() as u32)).flatten() {
-                Some(queue) => self.grant_strictly(&queue),
-                None => self.grant(self.queues.eevdf.borrow().left_ns(running)),
-            }
-        }
-    }
-
-    fn grant(&self, ns: u64) {
-        self.slice.deadline.set(self.meter.now().saturating_add(ns));
-    }
-
-    /// Grants so much, but not later than `end`.
-    pub(super) fn grant_until(&self, ns: u64, end: u64) {
-        self.slice.deadline.set(self.meter.now().saturating_add(ns).min(end));
-    }
-
-    /// Renews the grant after a charge in the middle of a slice, to the same or an earlier end. (A charge that serves the
-    /// request begins the next one, which is not for this slice.)
-    pub(super) fn shorten_grant(&self) {
-        let granted = self.slice.deadline.get();
-        self.grant_rest();
-        self.slice.deadline.set(self.slice.deadline.get().min(granted));
     }
 
     /// Charges the running queue for the time since it was last charged.
     pub(super) fn charge_up_to_now(&self) {
-        if self.slice.running.get().is_some() {
-            self.meter.read();
-            self.charge_running();
-        }
-    }
-
-    /// Charges the running queue up to the last clock reading.
-    pub(super) fn charge_running(&self) {
-        if let Some(running) = self.slice.running.get()
+        let running = self.queues.tree.borrow().running();
+        if let Some(running) = running
             && let Some(queue) = self.queue_at(running.index() as u32)
         {
-            if queue.is_constrained() {
-                let service = self.meter.take();
-                queue.counters.busy_ns.add(service);
-                return self.charge_constrained(&queue, service);
-            }
-            self.charge(&mut self.queues.eevdf.borrow_mut(), &queue);
+            self.meter.read();
+            self.charge(&mut self.queues.tree.borrow_mut(), &queue);
         }
     }
 
     /// Charges a queue up to the last clock reading.
     #[inline]
-    fn charge(&self, eevdf: &mut Eevdf, queue: &RunQueue) {
+    fn charge(&self, tree: &mut QueueTree, queue: &RunQueue) {
         let service = self.meter.take();
         queue.counters.busy_ns.add(service);
-        eevdf.charge(queue.id, service);
+        tree.charge(queue.id, service, self.meter.now());
+    }
+
+    /// Whether the queue's slice is under way.
+    pub(super) fn runs(&self, queue: &RunQueue) -> bool {
+        self.queues.tree.borrow().running() == Some(queue.id)
+    }
+
+    /// Changes the tree of queues, after the running queue has paid for the time up to now, and does what that asks.
+    pub(super) fn change_tree(&self, change: impl FnOnce(&mut QueueTree, u64) -> Effect) {
+        let effect = self.changed_tree(change);
+        self.heed(effect);
+    }
+
+    fn changed_tree(&self, change: impl FnOnce(&mut QueueTree, u64) -> Effect) -> Effect {
+        self.charge_up_to_now();
+        let now = self.meter.fresh();
+        change(&mut self.queues.tree.borrow_mut(), now)
+    }
+
+    /// Does what a change of the tree of queues asks.
+    fn heed(&self, effect: Effect) {
+        match effect {
+            Effect::None => {}
+            Effect::Until { until, exact } => self.slice.limit(until, exact),
+            Effect::Preempt => self.slice.preempt(),
+            // The host's waker is foreign code.
+            Effect::Turn => self.shared.inbox.wake_parked_host(),
+        }
     }
 
     /// Gives waiters the room that was made. Cleans up if the last task of the queue, or of the executor, has finished.
@@ -315,7 +309,7 @@ impl Core {
 
     #[inline]
     fn is_slice_spent(&self, now: u64) -> bool {
-        self.queues.are_contended() && now >= self.slice.deadline.get()
+        now >= self.slice.until.get()
     }
 
     #[inline]
@@ -343,7 +337,7 @@ impl Core {
     /// Notes which task is polled next.
     #[inline]
     pub(crate) fn enter_task(&self, queue: &RunQueue, group: GroupIndex, slot: usize) {
-        self.slice.current.set(Current { queue: queue.key.index, group, slot: slot as u32 });
+        self.slice.current.set(Current { queue: queue.index(), group, slot: slot as u32 });
     }
 
     /// Notes that no task is being polled any more.
@@ -363,46 +357,17 @@ impl Core {
         }
     }
 
+    #[inline(never)]
+    fn add_runnable(&self, queue: &RunQueue) {
+        match self.changed_tree(|tree, now| tree.wake(queue.id, now)) {
+            // A parked host is woken by what made the task ready, or as soon as the queue has it.
+            Effect::Turn => {}
+            effect => self.heed(effect),
+        }
+    }
+
     /// Has the queue served soon, as it has futures to drop, unless it is in debt to the others.
     pub(super) fn hasten(&self, queue: &RunQueue) {
-        if queue.is_constrained() {
-            self.hasten_constrained(queue);
-        }
-        self.queues.eevdf.borrow_mut().hasten(queue.id);
-        if self.slice.running.get() == Some(queue.id) {
-            self.slice.preempt();
-        }
-        self.preempt_for(queue);
-    }
-
-    /// Adds a queue to those that EEVDF picks from, and preempts the running one if the new one is to be served first.
-    pub(super) fn add_runnable(&self, queue: &RunQueue) {
-        self.charge_up_to_now();
-        let mut eevdf = self.queues.eevdf.borrow_mut();
-        if queue.is_constrained() {
-            eevdf = self.take_place(queue, eevdf);
-        } else {
-            eevdf.wake(queue.id);
-        }
-        let contended = self.queues.note_runnable(&eevdf);
-        drop(eevdf);
-        if contended {
-            self.shorten_grant();
-        } else {
-            // The running queue was alone until now: its request begins here.
-            self.grant_rest();
-            self.slice.contend();
-        }
-        self.preempt_for(queue);
-    }
-
-    /// Ends the slice under way if the queue is to be served before the running one.
-    pub(super) fn preempt_for(&self, queue: &RunQueue) {
-        if let Some(running) = self.slice.running.get()
-            && (self.queues.eevdf.borrow().preempts(queue.id, running)
-                || self.aside.is_used() && self.preempts_aside(queue, running))
-        {
-            self.slice.preempt();
-        }
+        self.change_tree(|tree, now| tree.hasten(queue.id, now));
     }
 }

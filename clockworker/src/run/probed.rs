@@ -19,7 +19,7 @@ impl Core {
     /// Tells this probe from now on.
     pub(crate) fn set_probe(&self, probe: Option<Arc<dyn Probe>>) {
         self.shared.set_probe(probe);
-        if self.slice.running().is_some() {
+        if self.queues.tree.borrow().running().is_some() {
             self.slice.preempt();
         }
     }
@@ -94,7 +94,7 @@ impl Core {
     #[cold]
     pub(super) fn serve_probed(&self, probe: &dyn Probe, queue: &RunQueue) -> SliceEnd {
         let view =
-            QueueView { index: queue.key.index, number: queue.key.generation, ready: queue.ready.get() };
+            QueueView { index: queue.index(), number: queue.id.generation(), ready: queue.ready.get() };
         let now_ns = self.meter.now();
         self.caller().note(now_ns);
         let serve = || {
@@ -325,7 +325,7 @@ struct Place<'a> {
 
 impl crate::task::probe::Place for Place<'_> {
     fn queue_number(&self) -> u32 {
-        self.queue.key.generation
+        self.queue.id.generation()
     }
 
     fn queue_name(&self) -> Arc<str> {

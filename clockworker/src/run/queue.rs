@@ -5,27 +5,25 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 
-use clockworker_schedulers::{Attributes, GroupId, QueueId, Ready, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{Attributes, Cap, GroupId, Left, QueueId, Ready, Scheduler, Share, Task, TaskId};
 
 use super::Core;
 use super::aborts::Aborts;
-use super::constraints::Constraints;
-use super::nesting::Nesting;
-use super::queues::ReservedQueue;
+use super::queues::QueueSetup;
 use super::service::Service;
+use super::stats::TreeCounts;
 use super::timing::{SliceEnd, Stride};
 use super::waiting::Waiting;
 use crate::base::drop_quietly;
 use crate::queue::{
     Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Shedder, Waiters, Watchdog,
 };
-use crate::task::{Finish, LiveTask, QueueKey, RecordKey, WokenList};
+use crate::task::{Finish, LiveTask, RecordKey, WokenList};
 
 /// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
     pub(super) name: RefCell<Arc<str>>,
-    pub(crate) key: QueueKey,
-    /// Its id in EEVDF; the same number as `key.index`.
+    /// Its id in the tree of queues, and its place in the table of queues.
     pub(crate) id: QueueId,
     pub(crate) records: RefCell<Records>,
     pub(super) service: Service,
@@ -35,7 +33,7 @@ pub(crate) struct RunQueue {
     pub(crate) live: Cell<usize>,
     /// About how many ready tasks have merely yielded: the others are taken to be polled before them.
     yielders: Cell<usize>,
-    /// Whether EEVDF counts it as runnable, or it stands aside with work (see [`Place`](super::constraints::Place)).
+    /// Whether the tree of queues knows that it has work.
     pub(crate) runnable: Cell<bool>,
     /// With fewer unfinished tasks than this it takes one more without further questions. [`MAX_TASKS`] where there are no
     /// limits; 0 where more is to be asked, and once the queue is closed or its executor refuses tasks. See `run/room.rs`.
@@ -43,12 +41,16 @@ pub(crate) struct RunQueue {
     /// Whether to look for room at the end of a slice: waiters wait, or it has a shedder.
     pub(crate) is_awaited: Cell<bool>,
     pub(crate) closed: Cell<bool>,
-    /// Closed, empty and removed from the table: its id may be another queue's.
+    /// Closed, empty and removed from the table.
     pub(crate) removed: Cell<bool>,
     pub(crate) share: Cell<Share>,
     pub(crate) request_ns: Cell<u64>,
-    pub(crate) constraints: Constraints,
-    pub(crate) nesting: Nesting,
+    pub(crate) cap: Cell<Option<Cap>>,
+    pub(crate) is_idle: bool,
+    /// The queue below which it was created.
+    pub(crate) parent: Option<Rc<RunQueue>>,
+    /// What the tree of queues had counted for it when it was removed.
+    pub(super) ended: Cell<TreeCounts>,
     pub(super) aborts: Aborts,
     pub(super) stride: Stride,
     pub(crate) counters: Counters,
@@ -66,13 +68,13 @@ pub(crate) struct RunQueue {
 impl RunQueue {
     pub(crate) fn new<S: Scheduler + 'static>(
         name: Arc<str>,
-        reserved: ReservedQueue,
+        id: QueueId,
+        standing: QueueSetup,
         scheduler: S,
     ) -> Rc<Self> {
-        let ReservedQueue { id, key, share, request_ns } = reserved;
+        let QueueSetup { share, request_ns, parent, is_idle, cap } = standing;
         Rc::new(Self {
             name: RefCell::new(name),
-            key,
             id,
             records: RefCell::default(),
             service: Service::new(scheduler),
@@ -86,8 +88,10 @@ impl RunQueue {
             share: Cell::new(share),
             yielders: Cell::new(0),
             request_ns: Cell::new(request_ns),
-            constraints: Constraints::default(),
-            nesting: Nesting::default(),
+            cap: Cell::new(cap),
+            is_idle,
+            parent,
+            ended: Cell::default(),
             aborts: Aborts::default(),
             stride: Stride::default(),
             counters: Counters::default(),
@@ -100,6 +104,12 @@ impl RunQueue {
         })
     }
 
+    /// Its place in the table of queues.
+    #[inline]
+    pub(crate) fn index(&self) -> u32 {
+        self.id.index() as u32
+    }
+
     pub(crate) fn name(&self) -> String {
         self.name.borrow().to_string()
     }
@@ -107,7 +117,7 @@ impl RunQueue {
     /// Adds a task, which `make` makes, for the caller to hand to the scheduler.
     #[inline(always)] // a call is 22 instructions of a spawn by another thread
     pub(crate) fn insert(&self, group: GroupIndex, make: impl FnOnce(RecordKey) -> LiveTask) -> Task {
-        let task = self.records.borrow_mut().insert(self.key.index, group, make);
+        let task = self.records.borrow_mut().insert(self.index(), group, make);
         self.live.set(self.live.get() + 1);
         self.counters.spawned.add(1);
         task
@@ -183,16 +193,14 @@ impl RunQueue {
         self.check(self.service.call(|policy| policy.push(task, Ready::Yielded)));
     }
 
-    /// Whether it is capped, idle or nested.
+    /// What there is to do in a slice.
     #[inline]
-    pub(super) fn is_constrained(&self) -> bool {
-        self.constraints.any()
-    }
-
-    /// Whether there is anything to do in a slice.
-    #[inline]
-    pub(crate) fn has_work(&self) -> bool {
-        self.ready.get() > 0 || self.aborts.any()
+    pub(super) fn left(&self) -> Left {
+        match () {
+            () if self.aborts.any() => Left::Drops,
+            () if self.ready.get() > 0 => Left::Tasks,
+            () => Left::Nothing,
+        }
     }
 
     /// Gives the memory of a burst back, once the queue has no tasks.

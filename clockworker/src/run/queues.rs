@@ -1,52 +1,28 @@
 //! [`Queues`]: the table of queues, in which they are created, given other shares, closed and removed.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
+use std::iter;
 use std::rc::Rc;
 
-use clockworker_schedulers::{Eevdf, QueueId, Scheduler, Share};
+use clockworker_schedulers::{Cap, MAX_DEPTH, QueueId, QueueTree, Scheduler, Share};
 
 use super::Core;
-use super::nesting::compare_claims;
 use super::queue::RunQueue;
 use crate::base::drop_quietly;
 use crate::queue::{Counters, QueueError};
-use crate::task::{QueueKey, Stopped};
-
-/// The runnable queues that it takes to contend.
-const CONTENDERS: usize = 2;
+use crate::task::Stopped;
 
 /// The queues of an executor.
+#[derive(Default)]
 pub(super) struct Queues {
-    /// By `QueueKey::index`. None where a closed queue was removed.
+    /// By index. None where a closed queue was removed.
     list: RefCell<Vec<Option<Rc<RunQueue>>>>,
     /// The first queue created, for tasks that are spawned outside a task.
     default: OnceCell<Rc<RunQueue>>,
     /// Shares the thread between the queues.
-    pub(super) eevdf: RefCell<Eevdf>,
-    generation: Cell<u32>,
-    /// So many queues are runnable that each slice must end on time.
-    contended: Cell<bool>,
-    /// How many these are: two; one where two contend below it; none where slices must end on time in any case.
-    contenders: Cell<usize>,
-    /// Whether queues of one branch contend. Read where `contenders` changes.
-    nested_contend: Cell<bool>,
+    pub(super) tree: RefCell<QueueTree>,
     /// The sums of the counters of removed queues.
     pub(super) removed_counters: Counters,
-}
-
-impl Default for Queues {
-    fn default() -> Self {
-        Self {
-            list: RefCell::default(),
-            default: OnceCell::new(),
-            eevdf: RefCell::default(),
-            generation: Cell::new(0),
-            contended: Cell::new(false),
-            contenders: Cell::new(CONTENDERS),
-            nested_contend: Cell::new(false),
-            removed_counters: Counters::default(),
-        }
-    }
 }
 
 impl Queues {
@@ -71,38 +47,6 @@ impl Queues {
         condition(queue).then(|| Rc::clone(queue))
     }
 
-    /// Whether more than one queue is runnable, or slices must end on time although only one is.
-    #[inline]
-    pub(super) fn are_contended(&self) -> bool {
-        self.contended.get()
-    }
-
-    /// Notes how many queues are runnable now. True if they were contended before.
-    pub(super) fn note_runnable(&self, eevdf: &Eevdf) -> bool {
-        self.contended.replace(eevdf.runnable() >= self.contenders.get())
-    }
-
-    /// Whether slices must end on time also where one queue alone is runnable.
-    #[inline]
-    pub(super) fn are_strict(&self) -> bool {
-        self.contenders.get() == 0
-    }
-
-    /// Has slices end on time also where one queue alone is runnable, or no more. To be followed by
-    /// [`note_runnable`](Self::note_runnable).
-    pub(super) fn be_strict(&self, strict: bool) {
-        self.contenders.set(match strict {
-            true => 0,
-            false => CONTENDERS - usize::from(self.nested_contend.get()),
-        });
-    }
-
-    /// Notes whether queues of one branch contend. To be followed by [`note_runnable`](Self::note_runnable).
-    pub(super) fn note_nested(&self, contend: bool) {
-        self.nested_contend.set(contend);
-        self.be_strict(self.are_strict());
-    }
-
     /// The sum of `of` over the queues.
     pub(super) fn sum(&self, of: impl Fn(&RunQueue) -> usize) -> usize {
         self.list.borrow().iter().flatten().map(|queue| of(queue)).sum()
@@ -113,7 +57,8 @@ impl Queues {
     pub(super) fn round(&self) -> usize {
         let list = self.list.borrow();
         let with_tasks = list.iter().flatten().filter(|queue| queue.live.get() > 0);
-        let largest = with_tasks.max_by(|one, other| compare_claims(one, other));
+        let tree = self.tree.borrow();
+        let largest = with_tasks.max_by(|one, other| tree.compare_claims(one.id, other.id));
         largest.map_or(0, |queue| queue.ready_but_for_yielders())
     }
 
@@ -123,52 +68,79 @@ impl Queues {
     }
 }
 
-/// The name and number of a queue to be created, which no other can take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ReservedQueue {
-    pub(crate) id: QueueId,
-    pub(crate) key: QueueKey,
+/// Where a new queue stands among the others.
+pub(crate) struct QueueSetup {
     pub(crate) share: Share,
     pub(crate) request_ns: u64,
+    pub(crate) parent: Option<Rc<RunQueue>>,
+    pub(crate) is_idle: bool,
+    pub(crate) cap: Option<Cap>,
 }
 
 impl Core {
-    /// Reserves a number in EEVDF and the name for a new queue.
-    pub(crate) fn reserve_queue(
-        &self,
-        name: &str,
-        share: Share,
-        request_ns: u64,
-    ) -> Result<ReservedQueue, QueueError> {
+    /// Reserves the name and an id for a new queue.
+    pub(crate) fn reserve_queue(&self, name: &str, setup: &QueueSetup) -> Result<QueueId, QueueError> {
+        if let Some(parent) = &setup.parent {
+            self.may_nest(parent, setup.is_idle)?;
+        }
         if self.ending.stopped().is_some() {
             return Err(QueueError::stopped());
         }
         check_name(name)?;
         self.collect_refused(name);
-        let id = self.queues.eevdf.borrow_mut().add(share, request_ns);
-        self.queues.generation.set(self.queues.generation.get().wrapping_add(1));
-        let key = QueueKey { index: id.index() as u32, generation: self.queues.generation.get() };
-        if !self.shared.add_name(name, key) {
-            self.queues.eevdf.borrow_mut().remove(id);
+        let id = self.queues.tree.borrow_mut().add(setup.share, setup.request_ns);
+        if !self.shared.add_name(name, id) {
+            self.change_tree(|tree, now| tree.remove(id, now));
             return Err(QueueError::name_taken(name));
         }
-        Ok(ReservedQueue { id, key, share, request_ns })
+        Ok(id)
+    }
+
+    /// Whether the queue may have one more child.
+    fn may_nest(&self, parent: &RunQueue, is_idle: bool) -> Result<(), QueueError> {
+        if parent.closed.get() {
+            return Err(QueueError::parent_closed(&parent.name()));
+        }
+        self.exists(parent)?;
+        if is_idle || parent.is_idle {
+            return Err(QueueError::idle_nested());
+        }
+        if parent.cap.get().is_some() {
+            return Err(QueueError::capped_parent(&parent.name()));
+        }
+        if self.queues.tree.borrow().depth(parent.id) >= MAX_DEPTH {
+            return Err(QueueError::too_deep(MAX_DEPTH));
+        }
+        Ok(())
     }
 
     pub(crate) fn create_queue<S: Scheduler + 'static>(
         &self,
         name: &str,
-        reserved: ReservedQueue,
+        id: QueueId,
+        setup: QueueSetup,
         scheduler: S,
     ) -> Rc<RunQueue> {
-        let index = reserved.id.index();
-        let queue = RunQueue::new(name.into(), reserved, scheduler);
+        let (is_idle, cap) = (setup.is_idle, setup.cap);
+        let parent = setup.parent.as_ref().map(|parent| parent.id);
+        let queue = RunQueue::new(name.into(), id, setup, scheduler);
         let mut queues = self.queues.list.borrow_mut();
-        if queues.len() <= index {
-            queues.resize(index + 1, None);
+        if queues.len() <= id.index() {
+            queues.resize(id.index() + 1, None);
         }
-        queues[index] = Some(Rc::clone(&queue));
+        queues[id.index()] = Some(Rc::clone(&queue));
+        drop(queues);
         let _ = self.queues.default.get_or_init(|| Rc::clone(&queue));
+        if let Some(parent) = parent {
+            // The time up to now was served before the parent's own tasks had a child beside them.
+            self.change_tree(|tree, now| tree.nest(parent, id, now));
+        }
+        if is_idle {
+            self.queues.tree.borrow_mut().make_idle(id);
+        }
+        if cap.is_some() {
+            self.change_tree(|tree, now| tree.set_cap(id, cap, now));
+        }
         queue
     }
 
@@ -176,10 +148,14 @@ impl Core {
         self.queues.list.borrow().get(index as usize)?.clone()
     }
 
+    /// The queue of that id, if there still is one.
+    fn queue(&self, id: QueueId) -> Option<Rc<RunQueue>> {
+        self.queue_at(id.index() as u32).filter(|queue| queue.id == id)
+    }
+
     /// The open queue of that name.
     pub(crate) fn find_queue(&self, name: &str) -> Option<Rc<RunQueue>> {
-        let key = self.shared.find(name).ok().flatten()?;
-        self.queue_at(key.index).filter(|queue| queue.key == key)
+        self.queue(self.shared.find(name).ok().flatten()?)
     }
 
     /// All queues, closed ones with tasks included, in the order of their indices.
@@ -189,14 +165,34 @@ impl Core {
 
     /// Counts the spawns that other threads were refused by that name for the closed queue that has it.
     pub(super) fn collect_refused(&self, name: &str) {
-        let Some((key, refused)) = self.shared.take_refused(name) else { return };
-        match self.queue_at(key.index).filter(|queue| queue.key == key) {
+        let Some((id, refused)) = self.shared.take_refused(name) else { return };
+        match self.queue(id) {
             Some(queue) => queue.counters.refused.add(refused),
             None => self.queues.removed_counters.refused.add(refused),
         }
     }
 
-    /// Changes a queue's share and request, unless the queue was removed: its id may be another's by now.
+    /// The children of a queue that are not gone, in the order in which they were created.
+    pub(crate) fn children(&self, parent: &RunQueue) -> Vec<Rc<RunQueue>> {
+        let mut children = self.all_queues();
+        children.retain(|queue| queue.parent.as_ref().is_some_and(|its| its.id == parent.id));
+        children.sort_by_key(|queue| queue.id.generation());
+        children
+    }
+
+    /// A queue and those below it that are not gone.
+    pub(crate) fn branch(&self, queue: &Rc<RunQueue>) -> Vec<Rc<RunQueue>> {
+        let mut branch = self.all_queues();
+        branch.retain(|one| iter::successors(Some(one), |one| one.parent.as_ref()).any(|one| one.id == queue.id));
+        branch
+    }
+
+    /// Whether the queue has children that are not gone.
+    fn has_children(&self, queue: &RunQueue) -> bool {
+        self.queues.tree.borrow().children(queue.id) > 0
+    }
+
+    /// Changes a queue's share and request, unless the queue was removed.
     pub(crate) fn set_share(
         &self,
         queue: &RunQueue,
@@ -204,18 +200,22 @@ impl Core {
         request_ns: u64,
     ) -> Result<(), QueueError> {
         self.exists(queue)?;
-        // The time up to now was served at the old share.
-        self.charge_up_to_now();
         queue.share.set(share);
         queue.request_ns.set(request_ns);
-        let mut eevdf = self.queues.eevdf.borrow_mut();
-        eevdf.set_share(queue.id, share);
-        eevdf.set_request(queue.id, request_ns);
-        drop(eevdf);
-        if queue.is_constrained() {
-            self.reshare_constrained(queue);
+        // The time up to now was served at the old share.
+        self.change_tree(|tree, now| tree.set_share(queue.id, share, request_ns, now));
+        Ok(())
+    }
+
+    /// Changes a queue's cap, unless the queue was removed.
+    pub(crate) fn set_cap(&self, queue: &RunQueue, cap: Option<Cap>) -> Result<(), QueueError> {
+        self.exists(queue)?;
+        if cap.is_some() && self.has_children(queue) {
+            return Err(QueueError::capped_parent(&queue.name()));
         }
-        self.shorten_grant();
+        queue.cap.set(cap);
+        // The time up to now was served under the old cap.
+        self.change_tree(|tree, now| tree.set_cap(queue.id, cap, now));
         Ok(())
     }
 
@@ -245,7 +245,7 @@ impl Core {
             return Ok(());
         }
         self.collect_refused(name);
-        if !self.shared.rename(&queue.name.borrow(), name, queue.key) {
+        if !self.shared.rename(&queue.name.borrow(), name, queue.id) {
             return Err(QueueError::name_taken(name));
         }
         queue.name.replace(name.into());
@@ -264,7 +264,7 @@ impl Core {
             return Err(error);
         }
         queue.set_next_scheduler(scheduler);
-        if self.slice.running() == Some(queue.id) {
+        if self.runs(queue) {
             self.slice.preempt();
         } else {
             queue.change_scheduler();
@@ -278,7 +278,7 @@ impl Core {
         if !queue.closed.replace(true) {
             self.shared.close_name(&queue.name.borrow());
             self.dismiss_waiters(queue);
-            if queue.nesting.has_children() {
+            if self.has_children(queue) {
                 self.children(queue).iter().for_each(|child| self.close_queue(child));
             }
             self.remove_if_done(queue);
@@ -287,27 +287,24 @@ impl Core {
 
     /// Removes a closed queue whose tasks have all finished, unless its slice is under way.
     pub(super) fn remove_if_done(&self, queue: &RunQueue) {
-        if !queue.closed.get() || queue.live.get() > 0 || self.slice.running() == Some(queue.id) {
+        if !queue.closed.get() || queue.live.get() > 0 || self.runs(queue) {
             return;
         }
-        if queue.nesting.has_children() || queue.removed.replace(true) {
+        if self.has_children(queue) || queue.removed.replace(true) {
             return;
         }
         self.collect_refused(&queue.name.borrow());
-        self.shared.remove_name(&queue.name.borrow(), queue.key);
-        let entry = self.queues.list.borrow_mut().get_mut(queue.key.index as usize).and_then(Option::take);
+        self.shared.remove_name(&queue.name.borrow(), queue.id);
+        let entry = self.queues.list.borrow_mut().get_mut(queue.id.index()).and_then(Option::take);
         self.queues.removed_counters.absorb(&queue.counters);
-        if queue.is_constrained() {
-            self.forget_constrained(queue);
-        }
-        let mut eevdf = self.queues.eevdf.borrow_mut();
-        eevdf.remove(queue.id);
-        self.queues.note_runnable(&eevdf);
-        drop(eevdf);
+        queue.ended.set(self.tree_counts(queue));
+        self.change_tree(|tree, now| tree.remove(queue.id, now));
         // The last reference to the queue may be in the table, with its scheduler, whose drop is user code.
         drop_quietly(entry);
         queue.drop_scheduler();
-        self.leave_parent(queue);
+        if let Some(parent) = &queue.parent {
+            self.remove_if_done(parent);
+        }
         queue.awaits_end.wake_all();
     }
 }

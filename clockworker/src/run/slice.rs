@@ -93,7 +93,7 @@ fn run_for<L: Listener, S: Scheduler>(
         let yielded = settle(policy, &mut records, (queue, core, calls), (id, group), ran, timed);
         tell_time(policy, core, calls, passed_ns + timed.elapsed_ns);
         if woken.any() || shared.inbox.has_mail() {
-            let only_own = woken.is_only_of(queue.key.index);
+            let only_own = woken.is_only_of(queue.index());
             if only_own && !core.is_flooded() && !shared.inbox.has_mail() {
                 // No other queue becomes runnable by that, so nothing is preempted. And where the policy does not want the
                 // woken tasks yet, several together cost less.
@@ -144,7 +144,7 @@ fn hand_back<S: Scheduler>(
     (queue, calls, woken): (&RunQueue, &PolicyCalls, &WokenList),
     yielded: Option<Task>,
 ) {
-    if woken.is_only_of(queue.key.index) {
+    if woken.is_only_of(queue.index()) {
         admit_woken_in_slice(policy, records, (&queue.ready, calls, woken));
     }
     if let Some(task) = yielded {
@@ -258,7 +258,7 @@ fn drop_aborted<S: Scheduler>(
             return Some(end);
         }
     }
-    (core.only_drops(queue) && queue.ready.get() > 0).then_some(SliceEnd::Spent)
+    (core.slice.drops_only() && queue.ready.get() > 0).then_some(SliceEnd::Spent)
 }
 
 /// The task that was polled last.

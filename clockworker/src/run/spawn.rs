@@ -121,7 +121,8 @@ impl Core {
 
     /// Whether the scheduler of the running queue is being called, so that it is the caller.
     pub(super) fn is_choosing(&self) -> bool {
-        let running = self.slice.running().and_then(|id| self.queue_at(id.index() as u32));
+        let running = self.queues.tree.borrow().running();
+        let running = running.and_then(|id| self.queue_at(id.index() as u32));
         running.is_some_and(|queue| queue.records.try_borrow_mut().is_err())
     }
 

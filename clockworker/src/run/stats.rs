@@ -2,10 +2,21 @@
 
 use std::time::Duration;
 
+use clockworker_schedulers::CapCounts;
+
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
 use crate::queue::{Counters, PolicyFault};
+
+/// What the tree of queues counts for a queue.
+#[derive(Clone, Copy, Default)]
+pub(super) struct TreeCounts {
+    /// Time billed to the queues below it, those that are gone included.
+    below_ns: u64,
+    /// What its caps have done.
+    capped: CapCounts,
+}
 
 /// What one queue has done since it was created. From [`Queue::stats`](crate::Queue::stats).
 ///
@@ -151,7 +162,7 @@ impl ExecutorStats {
 impl Core {
     pub(crate) fn stats(&self) -> ExecutorStats {
         let mut queues = self.all_queues();
-        queues.sort_by_key(|queue| queue.key.generation);
+        queues.sort_by_key(|queue| queue.id.generation());
         queues
             .iter()
             .filter(|queue| queue.closed.get())
@@ -194,26 +205,33 @@ impl Core {
         }
     }
 
+    /// What the tree of queues has counted for the queue up to now.
+    pub(super) fn tree_counts(&self, queue: &RunQueue) -> TreeCounts {
+        let tree = self.queues.tree.borrow();
+        if !tree.is_known(queue.id) {
+            return queue.ended.get();
+        }
+        TreeCounts { below_ns: tree.below_ns(queue.id), capped: tree.cap_counts(queue.id, self.meter.look()) }
+    }
+
     pub(crate) fn queue_stats(&self, queue: &RunQueue) -> QueueStats {
         let counters = &queue.counters;
         if queue.closed.get() {
             self.collect_refused(&queue.name.borrow());
         }
-        // The id of a queue that was removed may be another's.
-        let runs = !queue.removed.get() && self.slice.running() == Some(queue.id);
-        let pending = if runs { self.pending(Account::Queue) } else { 0 };
-        let capped = queue.constraints.counts(|| self.meter.look());
+        let pending = if self.runs(queue) { self.pending(Account::Queue) } else { 0 };
+        let TreeCounts { below_ns, capped } = self.tree_counts(queue);
         QueueStats {
             name: queue.name(),
-            number: queue.key.generation,
-            parent: queue.nesting.parent().map(|parent| parent.name()),
+            number: queue.id.generation(),
+            parent: queue.parent.as_ref().map(|parent| parent.name()),
             share: queue.share.get().get(),
             request: Duration::from_nanos(queue.request_ns.get()),
             ready: queue.ready.get(),
             live: queue.live.get(),
             polls: counters.polls.get(),
             busy: Duration::from_nanos(counters.busy_ns.get() + pending),
-            branch_busy: Duration::from_nanos(counters.busy_ns.get() + pending + queue.nesting.below_ns()),
+            branch_busy: Duration::from_nanos(counters.busy_ns.get() + pending + below_ns),
             slices: counters.slices.get(),
             overruns: counters.overruns.get(),
             overrun_time: Duration::from_nanos(counters.overrun_ns.get()),

@@ -174,8 +174,8 @@ pub(super) struct Timing<'a> {
 fn most_unread(core: &Core) -> u32 {
     match () {
         // Slices end on time: a queue with a cap is served, or another one waits for its next period.
-        () if core.queues.are_strict() || core.shared.times_every_poll() => 1,
-        () if core.queues.are_contended() => CONTENDED_STRIDE,
+        () if core.slice.is_exact() || core.shared.times_every_poll() => 1,
+        () if core.slice.is_limited() => CONTENDED_STRIDE,
         () => MAX_STRIDE,
     }
 }
@@ -296,8 +296,7 @@ impl<'a> Timing<'a> {
     #[inline]
     fn window_ns(&self) -> u64 {
         // Other queues wait for the end of the slice: one of a short request is to end in time.
-        let contended = self.core.queues.are_contended();
-        if contended { SAMPLE_NS.min(self.queue.request_ns.get() / 8) } else { SAMPLE_NS }
+        if self.core.slice.is_limited() { SAMPLE_NS.min(self.queue.request_ns.get() / 8) } else { SAMPLE_NS }
     }
 
     /// Draws which poll is timed next.
@@ -393,7 +392,7 @@ impl<'a> Timing<'a> {
     /// Has the next reading come sooner, as another queue waits from now on. (Where polls are timed by lot it is near enough.)
     #[cold]
     fn come_sooner(&mut self, needed: bool) {
-        if needed && self.core.queues.are_strict() {
+        if needed && self.core.slice.is_exact() {
             (self.stride, self.stands_for) = (1, 1);
             self.read_after(1);
             self.timed_at = self.due;

@@ -94,7 +94,7 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
                     if core.pacer.is_visit_due(core.meter.now()) {
                         core.mark_if_polled();
                     }
-                    if core.aside.is_used() && !core.set_alarm() {
+                    if !core.set_alarm() {
                         core.yield_to_host(host);
                     }
                     return Poll::Pending;
@@ -131,7 +131,7 @@ impl Core {
                 return Next::Visit;
             }
         }
-        if !self.may_have_runnable() {
+        if !self.has_runnable() {
             return self.after_no_slice();
         }
         match self.run_slice() {
@@ -142,10 +142,10 @@ impl Core {
         }
     }
 
-    /// Whether a queue is runnable, or a constrained one may become so.
+    /// Whether a queue has work that may run.
     #[inline]
-    fn may_have_runnable(&self) -> bool {
-        self.aside.is_used() || self.queues.eevdf.borrow().runnable() > 0
+    fn has_runnable(&self) -> bool {
+        self.queues.tree.borrow().has_work(self.meter.now())
     }
 
     /// Says what comes next when no queue is runnable.
@@ -188,10 +188,7 @@ impl Core {
 
     /// Whether anything is left to do.
     fn has_work(&self) -> bool {
-        self.has_incoming()
-            || self.shared.main.is_woken()
-            || self.queues.eevdf.borrow().runnable() > 0
-            || self.aside.has_idle_work()
+        self.has_incoming() || self.shared.main.is_woken() || self.has_runnable()
     }
 }
 

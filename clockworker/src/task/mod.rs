@@ -105,6 +105,6 @@ pub(crate) use owner::OwnerCell;
 pub(crate) use pool::{Returned, Vacant};
 pub(crate) use request::{Placement, TaskRequest};
 pub(crate) use runnable::{Polling, Ran, Runnable};
-pub(crate) use shared::{QueueKey, Shared, Stopped};
+pub(crate) use shared::{Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
 pub(crate) use woken_list::{BATCH, WokenList};

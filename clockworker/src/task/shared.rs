@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ptr::NonNull;
 
+use clockworker_schedulers::QueueId;
+
 use super::inbox::Inbox;
 use super::listening::{Listening, LocalProbe};
 use super::main_flag::MainFlag;
@@ -49,18 +51,11 @@ struct Names {
 
 /// The queue that was given a name last.
 struct Named {
-    key: QueueKey,
+    id: QueueId,
     /// Whether it takes tasks. If not, the name is free.
     is_open: bool,
     /// Spawns refused since it was closed that the owner has not counted yet.
     refused: u64,
-}
-
-/// A queue, told apart from earlier ones with the same index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct QueueKey {
-    pub(crate) index: u32,
-    pub(crate) generation: u32,
 }
 
 /// Why no queue takes any more tasks.
@@ -166,23 +161,23 @@ impl Shared {
     }
 
     /// Makes a queue known to other threads. False if the name is taken.
-    pub(crate) fn add_name(&self, name: &str, key: QueueKey) -> bool {
+    pub(crate) fn add_name(&self, name: &str, id: QueueId) -> bool {
         let mut names = self.names();
         if names.queues.get(name).is_some_and(|named| named.is_open) {
             return false;
         }
-        let closed = names.queues.insert(name.into(), Named { key, is_open: true, refused: 0 });
+        let closed = names.queues.insert(name.into(), Named { id, is_open: true, refused: 0 });
         names.refused += closed.map_or(0, |closed| closed.refused);
         true
     }
 
     /// Gives an open queue another name in one step. False if the name is taken.
-    pub(crate) fn rename(&self, old: &str, name: &str, key: QueueKey) -> bool {
+    pub(crate) fn rename(&self, old: &str, name: &str, id: QueueId) -> bool {
         let mut names = self.names();
         if names.queues.get(name).is_some_and(|named| named.is_open) {
             return false;
         }
-        let displaced = names.queues.insert(name.into(), Named { key, is_open: true, refused: 0 });
+        let displaced = names.queues.insert(name.into(), Named { id, is_open: true, refused: 0 });
         names.queues.remove(old);
         names.refused += displaced.map_or(0, |closed| closed.refused);
         true
@@ -196,9 +191,9 @@ impl Shared {
     }
 
     /// Forgets the name of a queue that is gone, unless another has it by now.
-    pub(crate) fn remove_name(&self, name: &str, key: QueueKey) {
+    pub(crate) fn remove_name(&self, name: &str, id: QueueId) {
         let mut names = self.names();
-        if names.queues.get(name).is_some_and(|named| named.key == key) {
+        if names.queues.get(name).is_some_and(|named| named.id == id) {
             let gone = names.queues.remove(name);
             names.refused += gone.map_or(0, |gone| gone.refused);
         }
@@ -214,10 +209,10 @@ impl Shared {
     }
 
     /// Takes the count of refused spawns on the closed queue of that name, if there is one.
-    pub(crate) fn take_refused(&self, name: &str) -> Option<(QueueKey, u64)> {
+    pub(crate) fn take_refused(&self, name: &str) -> Option<(QueueId, u64)> {
         let mut names = self.names();
         let named = names.queues.get_mut(name).filter(|named| !named.is_open)?;
-        Some((named.key, std::mem::take(&mut named.refused)))
+        Some((named.id, std::mem::take(&mut named.refused)))
     }
 
     /// Takes the count of refused spawns that belong to no closed queue.
@@ -226,10 +221,10 @@ impl Shared {
     }
 
     /// The queue of that name.
-    pub(crate) fn find(&self, name: &str) -> Result<Option<QueueKey>, Stopped> {
+    pub(crate) fn find(&self, name: &str) -> Result<Option<QueueId>, Stopped> {
         let names = self.names();
         match (names.queues.get(name).filter(|named| named.is_open), names.stopped) {
-            (Some(named), _) => Ok(Some(named.key)),
+            (Some(named), _) => Ok(Some(named.id)),
             (None, Some(why)) => Err(why),
             (None, None) => Ok(None),
         }

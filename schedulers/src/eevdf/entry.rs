@@ -1,5 +1,7 @@
 //! One queue: where it is in virtual time, and where it is placed when it wakes up.
 
+use core::num::NonZeroU32;
+
 use super::clock::{REACH, is_near};
 use super::share::Share;
 use super::vtime::{FRACTION_BITS, div_floor};
@@ -22,6 +24,8 @@ pub(super) enum State {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) state: State,
+    /// Tells it from the queues that have had its place before.
+    pub(super) generation: NonZeroU32,
     /// Where it is in the tournaments. Valid while runnable.
     pub(super) seat: u32,
     pub(super) share: Share,
@@ -43,10 +47,11 @@ pub(super) struct Entry {
 
 impl Entry {
     /// A sleeping queue that has had nothing and is owed nothing.
-    pub(super) fn new(share: Share, request_ns: u64) -> Self {
+    pub(super) fn new(generation: NonZeroU32, share: Share, request_ns: u64) -> Self {
         let request_ns = request_ns.clamp(1, MAX_NS);
         Self {
             state: State::Asleep,
+            generation,
             seat: 0,
             share,
             inverse: share.inverse(),
@@ -143,9 +148,9 @@ impl Entry {
     }
 
     /// Becomes a new queue, which takes over what the one that had this place still owes.
-    pub(super) fn succeed(&mut self, share: Share, request_ns: u64, now: i128) {
+    pub(super) fn succeed(&mut self, generation: NonZeroU32, share: Share, request_ns: u64, now: i128) {
         let owing = self.lag(now).min(0);
-        *self = Self::new(share, request_ns);
+        *self = Self::new(generation, share, request_ns);
         if owing < 0 {
             self.v = self.confine(now - div_floor(owing, self.w()));
         }

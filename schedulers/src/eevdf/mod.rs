@@ -15,6 +15,8 @@ mod tests;
 mod vtime;
 mod zero;
 
+use core::num::NonZeroU32;
+
 pub use id::QueueId;
 pub use share::{Share, ShareError};
 pub use vtime::{Lag, VirtualTime};
@@ -98,8 +100,7 @@ const MAX_QUEUES: usize = 1 << 24;
 /// # Wrong calls
 ///
 /// No method panics on a stale or misplaced id: unknown ids, a wake of the runnable, a sleep of the sleeping are
-/// ignored, and questions about unknown ids are answered with a neutral value that each method names. An id of a removed
-/// queue may name a newer queue, as its index is reused.
+/// ignored, and questions about unknown ids are answered with a neutral value that each method names.
 ///
 /// # Example
 ///
@@ -127,6 +128,8 @@ pub struct Eevdf {
     entries: Vec<Entry>,
     /// Indices of removed queues, to be reused, last removed first.
     vacant: Vec<u32>,
+    /// The generation of the queue that was added last.
+    added: u32,
     clock: VirtualClock,
     order: Order,
     /// The greatest v of a queue that has left the runnable.
@@ -162,20 +165,22 @@ impl Eevdf {
     ///
     /// If there are 16,777,216 queues already.
     pub fn add(&mut self, share: Share, request_ns: u64) -> QueueId {
+        self.added = self.added.wrapping_add(1).max(1);
+        let generation = NonZeroU32::MIN.saturating_add(self.added - 1);
         if let Some(index) = self.vacant.pop() {
             let now = self.note_v();
             let entry = &mut self.entries[index as usize];
-            entry.succeed(share, request_ns, now);
+            entry.succeed(generation, share, request_ns, now);
             self.furthest = self.furthest.max(entry.v);
-            return QueueId(index);
+            return QueueId { index, generation };
         }
         assert!(self.entries.len() < MAX_QUEUES, "more than {MAX_QUEUES} queues");
-        self.entries.push(Entry::new(share, request_ns));
+        self.entries.push(Entry::new(generation, share, request_ns));
         self.order.reserve(self.entries.len());
-        QueueId(self.entries.len() as u32 - 1)
+        QueueId { index: self.entries.len() as u32 - 1, generation }
     }
 
-    /// Removes a queue, runnable or not. Its id may be reused from now on. What it was owed is forgotten; what it owes
+    /// Removes a queue, runnable or not. Its index may be reused from now on. What it was owed is forgotten; what it owes
     /// stays with its place (see the type's docs).
     pub fn remove(&mut self, id: QueueId) {
         match self.state(id) {
@@ -187,7 +192,7 @@ impl Eevdf {
             State::Runnable => self.leave(id),
         };
         self.entries[id.index()].state = State::Vacant;
-        self.vacant.push(id.0);
+        self.vacant.push(id.index);
     }
 
     /// Makes a sleeping queue runnable, where its credit or its debt places it (see the type's docs), and begins a new
@@ -233,7 +238,7 @@ impl Eevdf {
     pub fn charge(&mut self, id: QueueId, service_ns: u64) {
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         let service_ns = service_ns.min(MAX_NS);
-        if entry.state != State::Runnable {
+        if entry.state != State::Runnable || entry.generation != id.generation {
             return self.charge_asleep(id, service_ns);
         }
         let moved = entry.virtual_of(service_ns);
@@ -249,7 +254,7 @@ impl Eevdf {
         // A key in `waiting` may stay: it is then too low, so the queue is moved to `eligible` too soon, and the pick that
         // finds it there moves it back.
         if served && self.order.eligible.is_taken(seat) {
-            self.order.eligible.put(seat, deadline, id.0);
+            self.order.eligible.put(seat, deadline, id.index);
         }
         if service_ns > self.longest_turn_ns && self.order.runnable() > 1 {
             self.longest_turn_ns = service_ns;
@@ -261,25 +266,26 @@ impl Eevdf {
 
     #[cold]
     fn charge_asleep(&mut self, id: QueueId, service_ns: u64) {
+        if self.state(id) != State::Asleep {
+            return;
+        }
         self.end_rest();
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];
-        if entry.state == State::Asleep {
-            let used = entry.charge_asleep(service_ns, now, self.busy_period);
-            self.clock.release(used);
-            self.furthest = self.furthest.max(entry.v);
-        }
+        let used = entry.charge_asleep(service_ns, now, self.busy_period);
+        self.clock.release(used);
+        self.furthest = self.furthest.max(entry.v);
     }
 
     /// The queue to serve next: of the eligible ones that with the earliest virtual deadline, ties by lower id. `None` if
     /// and only if none is runnable.
     ///
     /// It takes nothing out: asked again with nothing changed, it gives the same answer.
-    #[inline]
+    #[inline(always)]
     pub fn pick(&mut self) -> Option<QueueId> {
         match self.runnable() {
             0 => None,
-            1 => self.order.only(),
+            1 => self.order.only().map(|index| self.id_at(index)),
             _ => self.pick_contended(),
         }
     }
@@ -358,13 +364,13 @@ impl Eevdf {
         while let Some((_, id)) = order.eligible.peek() {
             let entry = &entries[id as usize];
             if clock.has_reached(entry.v) {
-                return Some(QueueId(id));
+                return Some(QueueId { index: id, generation: entry.generation });
             }
             order.eligible.clear(entry.seat());
             order.waiting.put(entry.seat(), entry.v, id);
         }
         // Not reached: the least v is at most V.
-        order.waiting.peek().map(|(_, id)| QueueId(id))
+        order.waiting.peek().map(|(_, index)| self.id_at(index))
     }
 
     /// Takes a sleeping queue's credit out of what is reserved.

@@ -53,9 +53,9 @@ impl Order {
     #[inline]
     pub(super) fn put(&mut self, id: QueueId, entry: &Entry, is_eligible: bool) {
         if is_eligible {
-            self.eligible.put(entry.seat(), entry.deadline, id.0);
+            self.eligible.put(entry.seat(), entry.deadline, id.index);
         } else {
-            self.waiting.put(entry.seat(), entry.v, id.0);
+            self.waiting.put(entry.seat(), entry.v, id.index);
         }
     }
 
@@ -77,11 +77,11 @@ impl Order {
         }
     }
 
-    /// The first of those that may be picked while only one queue is runnable.
+    /// The index of the one that may be picked while only one queue is runnable.
     #[inline]
-    pub(super) fn only(&self) -> Option<QueueId> {
-        let (_, id) = self.eligible.peek().or_else(|| self.waiting.peek())?;
-        Some(QueueId(id))
+    pub(super) fn only(&self) -> Option<u32> {
+        let (_, index) = self.eligible.peek().or_else(|| self.waiting.peek())?;
+        Some(index)
     }
 
     fn take_seat(&mut self) -> usize {

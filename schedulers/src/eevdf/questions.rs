@@ -84,12 +84,21 @@ impl Eevdf {
 
     #[inline]
     pub(super) fn state(&self, id: QueueId) -> State {
-        self.entries.get(id.index()).map_or(State::Vacant, |entry| entry.state)
+        match self.entries.get(id.index()) {
+            Some(entry) if entry.generation == id.generation => entry.state,
+            _ => State::Vacant,
+        }
+    }
+
+    #[inline]
+    pub(super) fn id_at(&self, index: u32) -> QueueId {
+        QueueId { index, generation: self.entries[index as usize].generation }
     }
 
     #[inline]
     fn known(&self, id: QueueId) -> Option<&Entry> {
-        self.entries.get(id.index()).filter(|entry| entry.state != State::Vacant)
+        let known = |entry: &&Entry| entry.state != State::Vacant && entry.generation == id.generation;
+        self.entries.get(id.index()).filter(known)
     }
 }
 

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use super::arrivals::Job;
 use super::error::SimulationError;
 use super::queue::{Queue, Ran, Tasks};
-use crate::{Eevdf, QueueId};
+use crate::{Effect, Left, QueueId, QueueTree};
 
-/// One thread that runs jobs from queues, in virtual time, with the schedulers and the [`Eevdf`] of this crate.
+/// One thread that runs jobs from queues, in virtual time, with the schedulers and the [`QueueTree`] of this crate.
 ///
 /// What happens is what the executor does, in its order:
 ///
@@ -145,24 +145,22 @@ impl Simulation {
         jobs: impl IntoIterator<Item = Job>,
         report: impl FnMut(Done),
     ) -> Result<Totals, SimulationError> {
-        let mut eevdf = Eevdf::new();
-        let ids = self.queues.iter().map(|queue| eevdf.add(queue.share, queue.request_ns)).collect();
+        let mut tree = QueueTree::new();
+        let ids = self.queues.iter().map(|queue| tree.add(queue.share, queue.request_ns)).collect();
         let endless: Vec<u32> = self.queues.iter().map(|queue| queue.endless).collect();
         let mut run = Run {
             queues: self.queues.into_iter().map(|queue| Tasks::new(queue, self.polls.clone())).collect(),
             ids,
-            eevdf,
+            tree,
             overhead_ns: self.overhead_ns,
             pauses: self.pauses.into_iter().peekable(),
             jobs: jobs.into_iter().peekable(),
             report,
             now: 0,
             unfinished: 0,
-            running: None,
-            contended: false,
             preempted: false,
             charged_until: 0,
-            slice_deadline: 0,
+            until: 0,
         };
         for (queue, tasks) in endless.into_iter().enumerate() {
             (0..tasks).for_each(|_| run.queues[queue].spawn_endless(queue));
@@ -177,9 +175,9 @@ impl Simulation {
 /// A simulation under way.
 struct Run<J: Iterator<Item = Job>, R> {
     queues: Vec<Tasks>,
-    /// EEVDF's names of them.
+    /// The tree's names of them.
     ids: Vec<QueueId>,
-    eevdf: Eevdf,
+    tree: QueueTree,
     overhead_ns: u64,
     /// Those to come.
     pauses: Peekable<std::vec::IntoIter<Pause>>,
@@ -188,18 +186,16 @@ struct Run<J: Iterator<Item = Job>, R> {
     now: u64,
     /// Jobs that have come and are not done.
     unfinished: u64,
-    /// The queue that has the slice.
-    running: Option<usize>,
-    contended: bool,
     preempted: bool,
     charged_until: u64,
-    slice_deadline: u64,
+    /// When the slice under way is to end.
+    until: u64,
 }
 
 impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
     fn finish(mut self) -> Result<Totals, SimulationError> {
         while let Some(job) = self.jobs.peek() {
-            if self.eevdf.runnable() == 0 {
+            if !self.tree.has_work(self.now) {
                 let at_ns = job.at_ns;
                 self.idle_until(at_ns);
             }
@@ -213,17 +209,16 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
         Ok(Totals { ended_ns: self.now, queues: self.queues.iter().map(totals).collect() })
     }
 
-    /// Admits who is due, and gives the queue that EEVDF picks a slice.
+    /// Admits who is due, and gives the queue that is picked a slice.
     fn turn(&mut self) -> Result<(), SimulationError> {
         self.pause();
         self.admit()?;
-        let Some(picked) = self.eevdf.pick() else { return Ok(()) };
-        // Queues are never removed, so their ids are their places.
-        let queue = picked.index();
-        self.running = Some(queue);
+        let Some(grant) = self.tree.pick(self.now) else { return Ok(()) };
+        // Queues are never removed, so their indices are their places.
+        let queue = grant.queue.index();
         self.preempted = false;
         self.charged_until = self.now;
-        self.grant_rest();
+        self.until = grant.until;
         self.slice(queue)?;
         self.end_slice(queue);
         Ok(())
@@ -265,11 +260,10 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
                     (self.report)(Done { job, finished_ns: self.now });
                 }
             }
-            let spent = self.contended && self.now >= self.slice_deadline;
             let over = self.unfinished == 0 && self.jobs.peek().is_none();
             let paused = self.pauses.peek().is_some_and(|pause| pause.from_ns <= self.now);
             let tasks = &mut self.queues[queue];
-            if self.preempted || spent || over || paused || tasks.ready == 0 {
+            if self.preempted || self.now >= self.until || over || paused || tasks.ready == 0 {
                 yielded.into_iter().for_each(|task| tasks.push_again(task));
                 return Ok(());
             }
@@ -278,15 +272,14 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
 
     fn end_slice(&mut self, queue: usize) {
         self.charge_up_to_now();
-        self.running = None;
         let tasks = &mut self.queues[queue];
         tasks.slices += 1;
-        if tasks.ready == 0 {
+        let left = if tasks.ready == 0 { Left::Nothing } else { Left::Tasks };
+        if left == Left::Nothing {
             tasks.runnable = false;
             tasks.policy.scheduler.drained();
-            self.eevdf.sleep(self.ids[queue]);
-            self.contended = self.eevdf.runnable() > 1;
         }
+        self.tree.end_slice(self.ids[queue], left, self.now);
     }
 
     /// Hands the jobs that have come by now to their schedulers.
@@ -304,39 +297,24 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
         Ok(())
     }
 
-    /// If the queue was asleep, it joins the others: EEVDF places it, and says whether it is to be served first.
+    /// If the queue was asleep, it joins the others.
     fn after_ready(&mut self, queue: usize) {
         if std::mem::replace(&mut self.queues[queue].runnable, true) {
             return;
         }
         self.charge_up_to_now();
-        self.eevdf.wake(self.ids[queue]);
-        let was_contended = std::mem::replace(&mut self.contended, self.eevdf.runnable() > 1);
-        let granted = self.slice_deadline;
-        self.grant_rest();
-        if was_contended {
-            // A charge in the middle of a slice shortens the grant. It never makes it longer: a request that it began is
-            // for the next turn.
-            self.slice_deadline = self.slice_deadline.min(granted);
-        }
-        if let Some(running) = self.running
-            && self.eevdf.preempts(self.ids[queue], self.ids[running])
-        {
-            self.preempted = true;
-        }
-    }
-
-    /// Grants the running queue what is left of its request, from now on.
-    fn grant_rest(&mut self) {
-        if let Some(running) = self.running {
-            self.slice_deadline = self.now.saturating_add(self.eevdf.left_ns(self.ids[running]));
+        match self.tree.wake(self.ids[queue], self.now) {
+            Effect::Preempt => self.preempted = true,
+            // A charge in the middle of a slice never makes the grant longer: a request that it began is for the next turn.
+            Effect::Until { until, .. } => self.until = self.until.min(until),
+            Effect::None | Effect::Turn => {}
         }
     }
 
     fn charge_up_to_now(&mut self) {
-        let Some(running) = self.running else { return };
+        let Some(running) = self.tree.running() else { return };
         let service_ns = self.now - std::mem::replace(&mut self.charged_until, self.now);
-        self.queues[running].busy_ns += service_ns;
-        self.eevdf.charge(self.ids[running], service_ns);
+        self.queues[running.index()].busy_ns += service_ns;
+        self.tree.charge(running, service_ns, self.now);
     }
 }

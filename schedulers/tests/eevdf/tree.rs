@@ -1,6 +1,6 @@
 //! Trees of queues, what each of them is due, and how far it may be from that: docs/BOUNDS.md.
 
-use clockworker_schedulers::{Branches, Eevdf, QueueId, Share};
+use clockworker_schedulers::{Grant, Left, QueueId, QueueTree, Share};
 use num_rational::Ratio;
 
 /// A number without rounding.
@@ -27,9 +27,8 @@ pub(crate) struct Claim {
 /// A tree of queues.
 #[derive(Default)]
 pub(crate) struct Tree {
-    pub(crate) root: Eevdf,
-    pub(crate) branches: Branches,
-    /// By the indices that the root gives out.
+    pub(crate) tree: QueueTree,
+    /// By index.
     pub(crate) ids: Vec<QueueId>,
     claims: Vec<Claim>,
 }
@@ -37,43 +36,58 @@ pub(crate) struct Tree {
 impl Tree {
     /// Adds a queue, asleep.
     pub(crate) fn add(&mut self, parent: Option<QueueId>, claim: Claim) -> QueueId {
-        let id = self.root.add(Share::new(claim.share).unwrap(), claim.request);
+        let id = self.tree.add(Share::new(claim.share).unwrap(), claim.request);
         if id.index() == self.ids.len() {
             self.ids.push(id);
             self.claims.push(claim);
         }
-        self.claims[id.index()] = claim;
+        (self.ids[id.index()], self.claims[id.index()]) = (id, claim);
         parent.into_iter().for_each(|parent| self.nest(parent, id));
         id
     }
 
     pub(crate) fn nest(&mut self, parent: QueueId, child: QueueId) {
-        self.branches.add(&mut self.root, parent, child);
+        let _ = self.tree.nest(parent, child, 0);
     }
 
     pub(crate) fn wake(&mut self, id: QueueId) {
-        self.branches.wake(&mut self.root, id);
+        let _ = self.tree.wake(id, 0);
     }
 
     pub(crate) fn sleep(&mut self, id: QueueId) {
-        self.branches.sleep(&mut self.root, id);
+        self.tree.sleep(id, 0);
     }
 
     pub(crate) fn pick(&mut self) -> Option<QueueId> {
-        self.branches.pick(&mut self.root)
+        self.grant().map(|grant| grant.queue)
+    }
+
+    /// What is granted to the queue that is picked.
+    pub(crate) fn grant(&mut self) -> Option<Grant> {
+        let grant = self.tree.pick(0)?;
+        self.tree.end_slice(grant.queue, Left::Tasks, 0);
+        Some(grant)
+    }
+
+    pub(crate) fn remove(&mut self, id: QueueId) {
+        let _ = self.tree.remove(id, 0);
+    }
+
+    pub(crate) fn reshare(&mut self, id: QueueId, share: u32, request: u64) {
+        let _ = self.tree.set_share(id, Share::new(share).unwrap(), request, 0);
     }
 
     pub(crate) fn charge(&mut self, id: QueueId, ns: u64) {
-        self.branches.charge(&mut self.root, id, ns);
+        self.tree.charge(id, ns, 0);
     }
 
     /// What is left of the grant of a queue.
     pub(crate) fn left_ns(&self, id: QueueId) -> u64 {
-        self.branches.left_ns(&self.root, id)
+        self.tree.left_ns(id)
     }
 
     pub(crate) fn preempts(&self, woken: QueueId, running: QueueId) -> bool {
-        self.branches.preempts(&self.root, woken, running)
+        self.tree.preempts(woken, running)
     }
 
     /// Gives a slice to the queue that is picked, in polls of its length: which queue, and for how long.
@@ -86,7 +100,7 @@ impl Tree {
     }
 
     fn children(&self, parent: Option<QueueId>) -> impl Iterator<Item = QueueId> {
-        self.ids.iter().copied().filter(move |&id| self.branches.parent(id) == parent)
+        self.ids.iter().copied().filter(move |&id| self.tree.parent(id) == parent)
     }
 
     /// What competes as that queue: its share and request, and the longest poll of its branch.
@@ -100,12 +114,12 @@ impl Tree {
     pub(crate) fn levels(&self, id: QueueId) -> Vec<(Claim, Vec<Claim>)> {
         let own = |id: QueueId| Claim { share: 1, ..self.claims[id.index()] };
         let mut levels = Vec::new();
-        if self.branches.children(id) > 0 {
+        if self.tree.children(id) > 0 {
             levels.push((own(id), self.children(Some(id)).map(|child| self.branch(child)).collect()));
         }
         let mut next = Some(id);
         while let Some(at) = next {
-            next = self.branches.parent(at);
+            next = self.tree.parent(at);
             let siblings = self.children(next).filter(|&other| other != at);
             let others = siblings.map(|other| self.branch(other)).chain(next.map(own)).collect();
             levels.push((self.branch(at), others));

@@ -53,6 +53,7 @@ impl Pair {
             if id.index() == self.ids.len() {
                 self.ids.push(id);
             }
+            self.ids[id.index()] = id;
             return picked;
         }
         let known = |index: usize| self.ids.get(index).copied();

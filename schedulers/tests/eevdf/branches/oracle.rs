@@ -1,15 +1,15 @@
-//! `Branches` against a naive model, on random sequences of every call: a tree of `laws::EevdfOracle`, which wakes and sleeps by
+//! `QueueTree` against a naive model, on random sequences of every call: a tree of `laws::EevdfOracle`, which wakes and sleeps by
 //! looking at the whole of it. They must agree to the last bit.
 
 use clockworker_schedulers::laws::EevdfOracle;
-use clockworker_schedulers::{QueueId, Share};
+use clockworker_schedulers::QueueId;
 use fastrand::Rng;
 
 use super::super::tree::{Claim, Tree, cases};
 
 type Model = EevdfOracle<40>;
 
-/// The naive tree, by the indices that the root gives out.
+/// The naive tree, by the indices that the tree gives out.
 #[derive(Default)]
 struct Oracle {
     root: Model,
@@ -149,12 +149,11 @@ impl Pair {
         let Pair { tree, oracle } = self;
         match random.u32(..20) {
             0 | 1 if existing.len() < 12 => {
-                let nested = random.u32(..4) > 0 && tree.branches.depth(id) < 3;
+                let nested = random.u32(..4) > 0 && tree.tree.depth(id) < 3;
                 self.add(nested.then_some(id), share, request);
             }
             2 if existing.len() > 1 && oracle.children(queue).is_empty() => {
-                tree.branches.remove(&mut tree.root, id);
-                tree.root.remove(id);
+                tree.remove(id);
                 oracle.remove(queue);
             }
             3..=6 => {
@@ -166,12 +165,12 @@ impl Pair {
                 oracle.set_works(queue, false);
             }
             9 => {
-                tree.branches.set_share(&mut tree.root, id, Share::new(share).unwrap());
+                tree.reshare(id, share, tree.tree.request_ns(id));
                 let place = oracle.queues[queue].place;
                 oracle.siblings(queue).set_share(place, share);
             }
             10 => {
-                tree.branches.set_request(&mut tree.root, id, request);
+                tree.reshare(id, tree.tree.share(id).unwrap().get(), request);
                 let place = oracle.queues[queue].place;
                 oracle.siblings(queue).set_request(place, request);
                 let branch = oracle.queues[queue].branch.as_mut();
@@ -188,25 +187,28 @@ impl Pair {
     }
 
     fn agree(&mut self, context: &str) {
-        let picked = self.tree.pick();
+        let grant = self.tree.grant();
+        let picked = grant.map(|grant| grant.queue);
         assert_eq!(picked.map(QueueId::index), self.oracle.pick(), "{context}: pick");
         if let Some(id) = picked {
             let left = self.oracle.serve(id.index(), None);
             assert_eq!(self.tree.left_ns(id), left, "{context}: grant");
         }
-        let branches = &self.tree.branches;
-        let mut contended = false;
+        let tree = &self.tree.tree;
+        let mut contended = self.oracle.root.runnable() > 1;
         for id in self.existing() {
             let queue = id.index();
             let place = self.oracle.queues[queue].place;
             let lag = self.oracle.siblings(queue).lag(place);
-            assert_eq!(branches.lag(&self.tree.root, id).raw(), lag, "{context}: lag of {queue}");
+            assert_eq!(tree.lag(id).raw(), lag, "{context}: lag of {queue}");
             let children = self.oracle.children(queue).len();
-            assert_eq!(branches.children(id), children, "{context}: children of {queue}");
+            assert_eq!(tree.children(id), children, "{context}: children of {queue}");
             let branch = self.oracle.queues[queue].branch.as_ref();
             contended |= branch.is_some_and(|branch| branch.runnable() > 1);
         }
-        assert_eq!(branches.are_contended(), contended, "{context}: contention");
+        if let Some(grant) = grant {
+            assert_eq!(grant.until < u64::MAX, contended, "{context}: contention");
+        }
     }
 }
 

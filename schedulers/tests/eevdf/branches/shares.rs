@@ -19,7 +19,7 @@ fn tree(random: &mut Rng) -> Tree {
     let mut tree = Tree::default();
     for number in 0..random.usize(2..15) {
         let above = random.usize(..2 * number + 1);
-        let parent = tree.ids.get(above).copied().filter(|&above| tree.branches.depth(above) < 3);
+        let parent = tree.ids.get(above).copied().filter(|&above| tree.tree.depth(above) < 3);
         let claim = claim(random);
         tree.add(parent, claim);
     }

@@ -6,7 +6,7 @@ use super::cap::Cap;
 
 /// A cap, and what is left of it. Times are clock readings, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+pub(super) struct Budget {
     cap: Cap,
     quota_ns: u64,
     period_ns: u64,
@@ -35,17 +35,17 @@ struct Throttled {
 
 /// What a cap has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CapCounts {
+pub struct CapCounts {
     /// Periods in which the queue had work.
-    pub(crate) periods: u64,
+    pub periods: u64,
     /// Of these, the ones in which it was throttled.
-    pub(crate) throttled_periods: u64,
+    pub throttled_periods: u64,
     /// Nanoseconds in which it had work and was throttled.
-    pub(crate) throttled_ns: u64,
+    pub throttled_ns: u64,
 }
 
 impl CapCounts {
-    pub(crate) fn plus(self, other: CapCounts) -> CapCounts {
+    pub(super) fn plus(self, other: CapCounts) -> CapCounts {
         CapCounts {
             periods: self.periods + other.periods,
             throttled_periods: self.throttled_periods + other.throttled_periods,
@@ -60,7 +60,7 @@ fn nanos(time: Duration) -> u64 {
 
 impl Budget {
     /// A budget whose first period begins now, for a queue that has nothing to do.
-    pub(crate) fn new(cap: Cap, now: u64) -> Self {
+    pub(super) fn new(cap: Cap, now: u64) -> Self {
         let (quota_ns, period_ns) = (nanos(cap.quota()), nanos(cap.period()));
         Self {
             cap,
@@ -77,13 +77,13 @@ impl Budget {
         }
     }
 
-    pub(crate) fn cap(&self) -> Cap {
+    pub(super) fn cap(&self) -> Cap {
         self.cap
     }
 
     /// The budget after a change of the cap, of a queue that is not throttled just now. What the queue has used in the period
     /// under way stays used. The period goes on, unless the new ones are of another length: then the first begins now.
-    pub(crate) fn with_cap(mut self, cap: Cap, now: u64) -> Self {
+    pub(super) fn with_cap(mut self, cap: Cap, now: u64) -> Self {
         self.advance(now);
         let new = Self::new(cap, now);
         let left_ns = self.left_ns + i128::from(new.quota_ns) - i128::from(self.quota_ns);
@@ -100,17 +100,22 @@ impl Budget {
     }
 
     /// What is left, to be used before anything else is looked at. Nanoseconds.
-    pub(crate) fn left_ns(&self) -> u64 {
+    pub(super) fn left_ns(&self) -> u64 {
         u64::try_from(self.left_ns.max(0)).unwrap_or(u64::MAX)
     }
 
     /// Whether nothing is left.
-    pub(crate) fn is_spent(&self) -> bool {
+    pub(super) fn is_spent(&self) -> bool {
         self.left_ns <= 0
     }
 
+    /// Whether the queue is throttled.
+    pub(super) fn is_throttled(&self) -> bool {
+        self.throttled.is_some()
+    }
+
     /// Begins the periods that are due by `now`.
-    pub(crate) fn advance(&mut self, now: u64) {
+    pub(super) fn advance(&mut self, now: u64) {
         let periods = self.periods_until(now);
         if periods > 0 {
             let left_ns = self.left_ns + i128::from(periods) * i128::from(self.quota_ns);
@@ -133,7 +138,7 @@ impl Budget {
     }
 
     /// Charges service that the queue has had without a pause up to `now`: each period for its part.
-    pub(crate) fn charge(&mut self, service_ns: u64, now: u64) {
+    pub(super) fn charge(&mut self, service_ns: u64, now: u64) {
         let from = now.saturating_sub(service_ns);
         self.advance(from);
         let next = self.began.saturating_add(self.period_ns);
@@ -159,7 +164,7 @@ impl Budget {
     }
 
     /// Notes that the queue has work.
-    pub(crate) fn begin_work(&mut self, now: u64) {
+    pub(super) fn begin_work(&mut self, now: u64) {
         self.advance(now);
         self.at_work = true;
         if !self.is_counted {
@@ -169,12 +174,12 @@ impl Budget {
     }
 
     /// Notes that the queue has no work any more.
-    pub(crate) fn end_work(&mut self) {
+    pub(super) fn end_work(&mut self) {
         self.at_work = false;
     }
 
     /// Throttles the queue, which has nothing left: until when.
-    pub(crate) fn throttle(&mut self, now: u64) -> u64 {
+    pub(super) fn throttle(&mut self, now: u64) -> u64 {
         let release = self.release();
         self.throttled = Some(Throttled { since: now, release });
         if !self.is_throttled_counted {
@@ -185,7 +190,7 @@ impl Budget {
     }
 
     /// Ends the throttling, if the queue is throttled: until when it would have lasted.
-    pub(crate) fn end_throttle(&mut self, now: u64) -> Option<u64> {
+    pub(super) fn end_throttle(&mut self, now: u64) -> Option<u64> {
         let Throttled { since, release } = self.throttled.take()?;
         self.counts.throttled_ns += now.saturating_sub(since);
         // The period in which it goes on is none of them.
@@ -195,7 +200,7 @@ impl Budget {
     }
 
     /// What the cap has done up to now.
-    pub(crate) fn counts(&self, now: u64) -> CapCounts {
+    pub(super) fn counts(&self, now: u64) -> CapCounts {
         let mut seen = *self;
         seen.end_throttle(now);
         seen.advance(now);
@@ -203,5 +208,5 @@ impl Budget {
     }
 }
 
-#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+#[cfg(test)]
 mod tests;

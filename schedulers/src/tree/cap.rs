@@ -17,17 +17,13 @@ use std::time::Duration;
 /// # Example
 ///
 /// ```
-/// use clockworker::{Cap, Executor};
+/// use clockworker_schedulers::Cap;
 /// use std::time::Duration;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let ms = Duration::from_millis;
-/// let ex = Executor::new();
 /// let cap = Cap::new(ms(20), ms(100))?.with_burst(ms(10))?; // a fifth of the thread
-/// let reports = ex.new_queue("reports").cap(cap).create()?;
-/// assert_eq!(reports.cap(), Some(cap));
-/// reports.set_cap(Some(Cap::percent(50, ms(100))?))?;
-/// reports.set_cap(None)?;
+/// assert_eq!((cap.quota(), cap.burst()), (ms(20), ms(10)));
 /// assert!(Cap::new(ms(20), ms(10)).unwrap_err().is_quota());
 /// # Ok(())
 /// # }
