@@ -8,7 +8,7 @@ use clockworker_schedulers::{Cap, Scheduler, Share, WokenFirst};
 
 use crate::queue::{Limits, LoadShedding, QueueError};
 use crate::queue_handle::Queue;
-use crate::run::{Core, RunQueue, QueueSetup};
+use crate::run::{Core, QueueSetup, RunQueue};
 
 /// The service a queue asks for at a time, unless told otherwise: 500 µs.
 pub const DEFAULT_REQUEST: Duration = Duration::from_micros(500);

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 
-use clockworker_schedulers::{Attributes, Cap, GroupId, Left, QueueId, Ready, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{
+    Attributes, Cap, GroupId, Left, QueueId, Ready, Scheduler, Share, Task, TaskId,
+};
 
 use super::Core;
 use super::aborts::Aborts;

@@ -183,7 +183,9 @@ impl Core {
     /// A queue and those below it that are not gone.
     pub(crate) fn branch(&self, queue: &Rc<RunQueue>) -> Vec<Rc<RunQueue>> {
         let mut branch = self.all_queues();
-        branch.retain(|one| iter::successors(Some(one), |one| one.parent.as_ref()).any(|one| one.id == queue.id));
+        branch.retain(|one| {
+            iter::successors(Some(one), |one| one.parent.as_ref()).any(|one| one.id == queue.id)
+        });
         branch
     }
 

@@ -42,7 +42,8 @@ impl Core {
             return true;
         }
         let after = Duration::from_nanos(next.saturating_sub(self.meter.look()));
-        !self.meter.runs() || self.release.alarm.set(after, waker_of(Arc::new(ParkedHost(self.shared.clone()))))
+        !self.meter.runs()
+            || self.release.alarm.set(after, waker_of(Arc::new(ParkedHost(self.shared.clone()))))
     }
 }
 

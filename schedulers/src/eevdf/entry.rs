@@ -17,8 +17,13 @@ pub(super) enum State {
     /// Removed. The next queue that is added takes the place, with what is still owed from it.
     Vacant,
     Asleep,
+    /// Without work, but counted with those that have any. See `drained`.
+    Drained,
     Runnable,
 }
+
+/// The seat of a queue that has none.
+pub(super) const NO_SEAT: u32 = u32::MAX;
 
 /// One queue. All points in virtual time are relative to a zero that `Eevdf::rebase` moves.
 #[derive(Clone, Debug)]
@@ -26,8 +31,10 @@ pub(super) struct Entry {
     pub(super) state: State,
     /// Tells it from the queues that have had its place before.
     pub(super) generation: NonZeroU32,
-    /// Where it is in the tournaments. Valid while runnable.
+    /// Where it is in the tournaments, or `NO_SEAT`.
     pub(super) seat: u32,
+    /// Whether it is in the list of those that were drained.
+    pub(super) is_listed: bool,
     pub(super) share: Share,
     /// ⌊2⁴⁰ / share⌋: what 1 ns adds to v.
     inverse: u64,
@@ -52,7 +59,8 @@ impl Entry {
         Self {
             state: State::Asleep,
             generation,
-            seat: 0,
+            seat: NO_SEAT,
+            is_listed: false,
             share,
             inverse: share.inverse(),
             request_ns,
@@ -64,6 +72,17 @@ impl Entry {
         }
     }
 
+    #[inline]
+    pub(super) fn is_seated(&self) -> bool {
+        self.seat != NO_SEAT
+    }
+
+    /// Whether it is counted in the sums.
+    pub(super) fn counts(&self) -> bool {
+        matches!(self.state, State::Runnable | State::Drained)
+    }
+
+    /// The seat it has.
     #[inline]
     pub(super) fn seat(&self) -> usize {
         self.seat as usize
@@ -169,7 +188,7 @@ impl Entry {
     /// Sees zero moved to `zero`.
     pub(super) fn rebase(&mut self, zero: i128) {
         let v = self.v - zero;
-        let v = if self.state == State::Runnable { self.confine(v) } else { v.clamp(-REACH, REACH) };
+        let v = if self.counts() { self.confine(v) } else { v.clamp(-REACH, REACH) };
         self.deadline += v - self.v;
         self.v = v;
     }

@@ -1,14 +1,14 @@
 //! [`Eevdf`]: which queue runs next.
 //!
-//! `clock` is virtual time, `entry` a queue and where it is placed, `order` who is next; `rest` ends busy periods, `zero`
-//! keeps the numbers small, `questions` change nothing.
+//! `clock` is virtual time, `entry` a queue and where it is placed, `order` who is next; `drained` are queues that have just run out
+//! of work, `zero` keeps the numbers small, `questions` change nothing.
 
 mod clock;
+mod drained;
 mod entry;
 mod id;
 mod order;
 mod questions;
-mod rest;
 mod share;
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ pub use share::{Share, ShareError};
 pub use vtime::{Lag, VirtualTime};
 
 use clock::{NEAR, REACH, VirtualClock, is_near_zero};
-use entry::{Entry, MAX_NS, State, most_credit};
+use entry::{Entry, MAX_NS, NO_SEAT, State};
 use order::Order;
 
 /// The most queues at a time.
@@ -47,8 +47,8 @@ const MAX_QUEUES: usize = 1 << 24;
 /// |---|---|---|---|
 /// | w_i | share of queue i | | `Entry::share` |
 /// | v_i | its virtual runtime: service received, per share | grows by s·⌊2⁴⁰/w_i⌋ for s ns | `Entry::v` |
-/// | W | shares of the runnable queues | Σ w_i | `VirtualClock::shares` |
-/// | S | | Σ w_i·v_i over the runnable | `VirtualClock::sum` |
+/// | W | shares of the queues that count: runnable or drained | Σ w_i | `VirtualClock::shares` |
+/// | S | | Σ w_i·v_i over the same | `VirtualClock::sum` |
 /// | V | virtual time: where an ideal server has every queue | the greatest S/W so far | [`virtual_time`](Eevdf::virtual_time) |
 /// | lag_i | service that i is owed | w_i·(V − v_i) | [`lag`](Eevdf::lag); asleep: at most `Entry::credit` |
 /// | eligible | | lag_i ≥ 0 ⇔ v_i ≤ V | [`is_eligible`](Eevdf::is_eligible) |
@@ -62,12 +62,13 @@ const MAX_QUEUES: usize = 1 << 24;
 ///   where it was until service has lifted S/W again. Whatever is placed is placed relative to V, so no sequence of sleeping
 ///   and waking can bring a queue back to where it was before. (Relative to S/W alone it could: a queue with credit wakes and
 ///   lowers S/W, a second is placed there, the first leaves, and S/W springs back; each round takes from the others.)
-/// - Over the runnable queues Σ lag_i ≥ 0, and 0 when V last moved. The least v_i is at most V, so while anything is
-///   runnable something is eligible.
+/// - Over the queues that count Σ lag_i ≥ 0, and 0 when V last moved. The least v_i is at most V, so while anything is
+///   runnable something is eligible, or the drained queues are to fall asleep.
 /// - Only a charge makes a queue ineligible, as V never falls.
 /// - A runnable queue is in exactly one of two tournaments: `waiting` (by v) or `eligible` (by deadline).
 ///   [`pick`](Eevdf::pick) moves what has become eligible from the one to the other, and moves the first back if it was
-///   charged past V. A queue that falls asleep leaves them; the last one does so when another queue wakes up, or is changed.
+///   charged past V. A drained queue leaves them when it comes to the top. One that wakes up alone gets its key when there is
+///   another.
 /// - In a steady interval, one that begins with no queue owed anything and in which none comes, goes or changes its share,
 ///   with s_i the longest poll of queue i,
 ///   −(1 − w_i/W)·(r_i + s_i) ≤ lag_i ≤ (w_i/W)·Σ_{j≠i} (max(r_j, r_i·w_j/w_i) + s_j).
@@ -75,6 +76,10 @@ const MAX_QUEUES: usize = 1 << 24;
 ///   overrun its request by a poll before i is served. docs/BOUNDS.md derives it; the tests hold it to this.)
 ///
 /// # Sleeping and waking
+///
+/// A queue that has run out of work is [drained](Eevdf::drain) at first, and counts as before. Where it wakes up soon, it has not been
+/// away: it goes on where it was, with its request. (Linux does so with queues that are ahead: `DELAY_DEQUEUE`.) It falls asleep when
+/// another has had a request served, when no queue with work is eligible, or when another wakes up that was asleep, or is changed.
 ///
 /// What a queue is owed, and what it owes, survives its sleep:
 ///
@@ -87,14 +92,15 @@ const MAX_QUEUES: usize = 1 << 24;
 ///   greatest v there is. A *busy period* lasts from one such moment to the next.
 /// - A **removed** queue's debt stays with its place, and the queue that is added next takes both over: removing and adding
 ///   is no way out of a debt. (Of several places, the one that was left last.)
-/// - Waking begins a new request.
+/// - Waking from sleep begins a new request.
 ///
 /// # Costs
 ///
 /// For n runnable queues: [`charge`](Eevdf::charge) is two multiplications, and O(log n) where it ends a request.
 /// [`pick`](Eevdf::pick) is O(log n), amortised over charges, and does no work at all while one queue is runnable.
-/// [`wake`](Eevdf::wake) and [`sleep`](Eevdf::sleep) are O(log n), and divide where V has moved or a credit is kept; a sleep is
-/// O(n) where three queues in four have fallen asleep since the last that was. About once per nine minutes of service all queues are renumbered, in O(n)
+/// [`drain`](Eevdf::drain), and a [`wake`](Eevdf::wake) soon after it, are O(1), or O(log n) if a pick came to the queue between them. Other
+/// wakes, and [`sleep`](Eevdf::sleep), are O(log n), and divide where V has moved or a credit is kept; a sleep is O(n) where three queues in four
+/// have fallen asleep since the last that was. About once per nine minutes of service all queues are renumbered, in O(n)
 /// for n queues in all.
 ///
 /// # Wrong calls
@@ -132,15 +138,20 @@ pub struct Eevdf {
     added: u32,
     clock: VirtualClock,
     order: Order,
-    /// The greatest v of a queue that has left the runnable.
+    /// How many queues are runnable.
+    runnable: usize,
+    /// The index of the queue that woke up last: while one is runnable it often is that one.
+    woken_last: u32,
+    /// Whether that one was alone, so that it has got no key in its tournament.
+    woken_alone: bool,
+    /// The queues that were drained, but for those that have left since. Some of them may be runnable again, or asleep.
+    drained: Vec<u32>,
+    /// The greatest v of a queue that was drained.
     furthest: i128,
     /// Counts the moments at which nothing was runnable any more.
     busy_period: u64,
     /// The longest service that was charged at a time while queues contended, in this busy period.
     longest_turn_ns: u64,
-    /// The queue that fell asleep last, if nothing was runnable then and nothing has changed since. It keeps its seat and its
-    /// part of the sums, as it is often the next to wake up.
-    resting: Option<QueueId>,
 }
 
 impl Eevdf {
@@ -183,28 +194,30 @@ impl Eevdf {
     /// Removes a queue, runnable or not. Its index may be reused from now on. What it was owed is forgotten; what it owes
     /// stays with its place (see the type's docs).
     pub fn remove(&mut self, id: QueueId) {
+        self.drain(id);
         match self.state(id) {
             State::Vacant => return,
+            State::Drained | State::Runnable => {
+                self.clock.note();
+                self.leave(id.index);
+            }
             State::Asleep => {
-                self.end_rest();
                 self.take_credit(id);
             }
-            State::Runnable => self.leave(id),
-        };
+        }
         self.entries[id.index()].state = State::Vacant;
         self.vacant.push(id.index);
     }
 
-    /// Makes a sleeping queue runnable, where its credit or its debt places it (see the type's docs), and begins a new
-    /// request.
+    /// Makes a queue runnable: a sleeping one where its credit or its debt places it (see the type's docs), with a new request; a
+    /// [drained](Eevdf::drain) one where it was, unless all others were drained, too.
     pub fn wake(&mut self, id: QueueId) {
-        if self.state(id) != State::Asleep {
-            return;
+        match self.state(id) {
+            State::Runnable | State::Vacant => return,
+            State::Drained if self.runnable > 0 => return self.resume(id),
+            State::Drained if is_near_zero(self.clock.reached()) => return self.resume_alone(id),
+            State::Drained | State::Asleep => self.settle(),
         }
-        if self.resting == Some(id) && is_near_zero(self.clock.reached()) {
-            return self.resume(id);
-        }
-        self.end_rest();
         let now = self.note_v();
         let credit = self.take_credit(id);
         let entry = &mut self.entries[id.index()];
@@ -213,21 +226,17 @@ impl Eevdf {
         self.join(id);
     }
 
-    /// Makes a runnable queue sleep.
+    /// Makes a runnable or drained queue sleep at once.
     pub fn sleep(&mut self, id: QueueId) {
-        if self.state(id) != State::Runnable {
-            return;
+        if self.state(id) == State::Runnable && self.runnable > 1 {
+            self.stop(id);
+        } else {
+            // Where nobody stays awake, nothing is kept.
+            self.drain(id);
         }
-        // Where nobody stays awake, nothing is kept.
-        if self.order.runnable() == 1 {
-            return self.rest(id);
+        if self.runnable > 0 && self.state(id) == State::Drained {
+            self.fall_asleep(id.index);
         }
-        let now = self.clock.note();
-        let entry = &mut self.entries[id.index()];
-        let most = most_credit(entry.request_ns, self.longest_turn_ns) - self.clock.reserved();
-        let credit = entry.keep_credit(now, most.max(0), self.busy_period);
-        self.clock.reserve(credit);
-        self.leave(id);
     }
 
     /// Charges a queue for service received, and begins its next request where this one has been served.
@@ -250,14 +259,17 @@ impl Eevdf {
         } else {
             entry.left_ns -= service_ns;
         }
-        let (v, deadline, seat) = (entry.v, entry.deadline, entry.seat());
+        let (v, deadline, seat) = (entry.v, entry.deadline, entry.seat);
         // A key in `waiting` may stay: it is then too low, so the queue is moved to `eligible` too soon, and the pick that
         // finds it there moves it back.
-        if served && self.order.eligible.is_taken(seat) {
-            self.order.eligible.put(seat, deadline, id.index);
-        }
-        if service_ns > self.longest_turn_ns && self.order.runnable() > 1 {
+        if service_ns > self.longest_turn_ns && self.runnable > 1 {
             self.longest_turn_ns = service_ns;
+        }
+        if served {
+            if seat != NO_SEAT && self.order.eligible.is_taken(seat as usize) {
+                self.order.eligible.put(seat as usize, deadline, id.index);
+            }
+            self.settle();
         }
         if v >= NEAR {
             self.draw_near(id);
@@ -266,10 +278,10 @@ impl Eevdf {
 
     #[cold]
     fn charge_asleep(&mut self, id: QueueId, service_ns: u64) {
-        if self.state(id) != State::Asleep {
+        if self.state(id) == State::Vacant {
             return;
         }
-        self.end_rest();
+        self.settle();
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];
         let used = entry.charge_asleep(service_ns, now, self.busy_period);
@@ -283,9 +295,9 @@ impl Eevdf {
     /// It takes nothing out: asked again with nothing changed, it gives the same answer.
     #[inline(always)]
     pub fn pick(&mut self) -> Option<QueueId> {
-        match self.runnable() {
+        match self.runnable {
             0 => None,
-            1 => self.order.only().map(|index| self.id_at(index)),
+            1 if self.may_go_on_alone() => Some(self.id_at(self.woken_last)),
             _ => self.pick_contended(),
         }
     }
@@ -294,14 +306,14 @@ impl Eevdf {
     ///
     /// What it is owed or owes, in service, stays what it was, and so does what is left of its request.
     pub fn set_share(&mut self, id: QueueId, share: Share) {
-        let state = self.state(id);
-        if state == State::Vacant || self.share(id) == Some(share) {
+        if self.state(id) == State::Vacant || self.share(id) == Some(share) {
             return;
         }
-        self.end_rest();
+        self.settle();
+        self.give_key();
         let now = self.note_v();
         let entry = &mut self.entries[id.index()];
-        if state == State::Asleep {
+        if entry.state == State::Asleep {
             entry.reshare(share, now);
             self.furthest = self.furthest.max(entry.v);
             return;
@@ -344,33 +356,71 @@ impl Eevdf {
         let entry = &mut self.entries[id.index()];
         entry.left_ns = left_ns;
         entry.set_deadline();
-        if entry.state == State::Runnable && self.order.eligible.is_taken(entry.seat()) {
+        if entry.is_seated() && self.order.eligible.is_taken(entry.seat()) {
             self.order.put(id, entry, true);
         }
     }
 
     #[inline(always)]
     fn pick_contended(&mut self) -> Option<QueueId> {
-        let Self { entries, clock, order, .. } = self;
-        while let Some((v, id)) = order.waiting.peek() {
-            if !clock.has_reached(v) {
+        self.give_key();
+        loop {
+            if let Some(picked) = self.first_eligible() {
+                return Some(picked);
+            }
+            // Those without work are behind. The only one with work may finish a request that it has begun.
+            let only = self.order.waiting.peek().map(|(_, index)| index);
+            if self.drained.is_empty()
+                || self.runnable == 1 && only.is_some_and(|index| self.may_go_on(index))
+            {
+                return only.map(|index| self.id_at(index));
+            }
+            self.settle();
+        }
+    }
+
+    /// Whether the queue that woke up last is the only runnable one, and may be served beside the drained ones.
+    #[inline]
+    fn may_go_on_alone(&self) -> bool {
+        let is_runnable = self.entries[self.woken_last as usize].state == State::Runnable;
+        is_runnable && (self.drained.is_empty() || self.may_go_on(self.woken_last))
+    }
+
+    /// Whether a queue that is the only one with work may be served, although those without may be behind: it has begun its request,
+    /// or is eligible.
+    #[inline]
+    fn may_go_on(&self, index: u32) -> bool {
+        let entry = &self.entries[index as usize];
+        entry.left_ns < entry.request_ns || self.clock.has_reached(entry.v)
+    }
+
+    /// Of the eligible queues with work that with the earliest virtual deadline. Those without work lose their seats on the way.
+    #[inline(always)]
+    fn first_eligible(&mut self) -> Option<QueueId> {
+        while let Some((v, index)) = self.order.waiting.peek() {
+            let entry = &self.entries[index as usize];
+            if entry.state == State::Drained {
+                self.order.leave(index, &mut self.entries);
+            } else if self.clock.has_reached(v) {
+                self.order.waiting.clear(entry.seat());
+                self.order.eligible.put(entry.seat(), entry.deadline, index);
+            } else {
                 break;
             }
-            let entry = &entries[id as usize];
-            order.waiting.clear(entry.seat());
-            order.eligible.put(entry.seat(), entry.deadline, id);
         }
         // Now everything in `waiting` is ineligible; in `eligible`, v may have been charged past V.
-        while let Some((_, id)) = order.eligible.peek() {
-            let entry = &entries[id as usize];
-            if clock.has_reached(entry.v) {
-                return Some(QueueId { index: id, generation: entry.generation });
+        while let Some((_, index)) = self.order.eligible.peek() {
+            let entry = &self.entries[index as usize];
+            if entry.state == State::Drained {
+                self.order.leave(index, &mut self.entries);
+            } else if self.clock.has_reached(entry.v) {
+                return Some(QueueId { index, generation: entry.generation });
+            } else {
+                self.order.eligible.clear(entry.seat());
+                self.order.waiting.put(entry.seat(), entry.v, index);
             }
-            order.eligible.clear(entry.seat());
-            order.waiting.put(entry.seat(), entry.v, id);
         }
-        // Not reached: the least v is at most V.
-        order.waiting.peek().map(|(_, index)| self.id_at(index))
+        None
     }
 
     /// Takes a sleeping queue's credit out of what is reserved.
@@ -382,24 +432,14 @@ impl Eevdf {
 
     /// Counts a queue in whose v and deadline are set.
     fn join(&mut self, id: QueueId) {
+        self.give_key();
         let entry = &mut self.entries[id.index()];
         entry.state = State::Runnable;
+        self.runnable += 1;
+        self.woken_last = id.index;
         self.clock.join(entry.share.get(), entry.v);
         let is_eligible = self.clock.has_reached(entry.v);
         self.order.enter(id, entry, is_eligible);
         self.draw_near(id);
-    }
-
-    /// Counts a runnable queue out. If it was the last, all is forgiven.
-    fn leave(&mut self, id: QueueId) {
-        self.clock.note();
-        let entry = &mut self.entries[id.index()];
-        entry.state = State::Asleep;
-        self.clock.leave(entry.share.get(), entry.v);
-        self.furthest = self.furthest.max(entry.v);
-        self.order.leave(id, &mut self.entries);
-        if self.order.runnable() == 0 {
-            self.end_busy_period();
-        }
     }
 }

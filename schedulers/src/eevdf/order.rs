@@ -1,13 +1,13 @@
 //! The order among the runnable queues: who is eligible by virtual deadline, and the others by virtual runtime.
 
 use super::QueueId;
-use super::entry::Entry;
+use super::entry::{Entry, NO_SEAT};
 use crate::parts::tournament::Tournament;
 
 /// [`Order::compact`] runs when fewer than one seat in so many is occupied, and there are more than a few.
 pub(super) const SPARSE: usize = 4;
 
-/// The runnable queues, and the one that rests, each on a seat of its own in one of two tournaments.
+/// The runnable queues, and some that are drained, each on a seat of its own in one of two tournaments.
 #[derive(Clone, Default)]
 pub(super) struct Order {
     /// By virtual deadline: queues that were eligible when they were put here. One that was charged since may not be.
@@ -15,19 +15,13 @@ pub(super) struct Order {
     /// By v, as it was when they were put here: the others.
     pub(super) waiting: Tournament,
     /// How many are in either.
-    runnable: usize,
-    /// The seats in use, in both: those of the runnable queues, and `free_seats`.
+    seated: usize,
+    /// The seats in use, in both: those of the queues, and `free_seats`.
     seats: usize,
     free_seats: Vec<u32>,
 }
 
 impl Order {
-    /// How many queues are runnable.
-    #[inline]
-    pub(super) fn runnable(&self) -> usize {
-        self.runnable
-    }
-
     /// The seats in use.
     #[cfg(test)]
     pub(super) fn seats(&self) -> usize {
@@ -41,11 +35,11 @@ impl Order {
         self.free_seats.reserve(seats - self.free_seats.len());
     }
 
-    /// Seats a queue that became runnable.
+    /// Seats a queue.
     pub(super) fn enter(&mut self, id: QueueId, entry: &mut Entry, is_eligible: bool) {
         let seat = self.take_seat();
         entry.seat = seat as u32;
-        self.runnable += 1;
+        self.seated += 1;
         self.put(id, entry, is_eligible);
     }
 
@@ -66,22 +60,19 @@ impl Order {
         tournament.clear(seat);
     }
 
-    /// Frees the seat of a queue that is not runnable any more.
-    pub(super) fn leave(&mut self, id: QueueId, entries: &mut [Entry]) {
-        let entry = &entries[id.index()];
+    /// Frees the seat of a queue, if it has one.
+    pub(super) fn leave(&mut self, index: u32, entries: &mut [Entry]) {
+        let entry = &mut entries[index as usize];
+        if !entry.is_seated() {
+            return;
+        }
         self.lift(entry);
         self.free_seats.push(entry.seat);
-        self.runnable -= 1;
-        if self.seats > SPARSE * self.runnable.max(SPARSE) {
+        entry.seat = NO_SEAT;
+        self.seated -= 1;
+        if self.seats > SPARSE * self.seated.max(SPARSE) {
             self.compact(entries);
         }
-    }
-
-    /// The index of the one that may be picked while only one queue is runnable.
-    #[inline]
-    pub(super) fn only(&self) -> Option<u32> {
-        let (_, index) = self.eligible.peek().or_else(|| self.waiting.peek())?;
-        Some(index)
     }
 
     fn take_seat(&mut self) -> usize {

@@ -31,7 +31,7 @@ impl Eevdf {
     pub fn lag(&self, id: QueueId) -> Lag {
         let now = self.clock.now();
         match self.known(id) {
-            Some(entry) if entry.state == State::Runnable => Lag::from_raw(entry.lag(now)),
+            Some(entry) if self.runnable > 0 && entry.counts() => Lag::from_raw(entry.lag(now)),
             Some(entry) => Lag::from_raw(entry.lag_asleep(now, self.busy_period)),
             None => Lag::ZERO,
         }
@@ -52,7 +52,7 @@ impl Eevdf {
     /// The number of runnable queues.
     #[inline]
     pub fn runnable(&self) -> usize {
-        self.order.runnable() - usize::from(self.resting.is_some())
+        self.runnable
     }
 
     /// The queue's share; `None` if unknown.

@@ -1,7 +1,6 @@
 //! The zero point of virtual time, which is moved now and then.
 
 use super::clock::{is_near, is_near_zero};
-use super::entry::State;
 use super::{Eevdf, QueueId};
 
 // # The numbers stay inside an i128
@@ -49,12 +48,11 @@ impl Eevdf {
 
     /// Moves zero to `zero`, for all queues: order and lags stay.
     fn rebase(&mut self, zero: i128) {
-        self.end_rest();
         self.clock.rebase(zero);
         self.furthest -= zero;
         for entry in &mut self.entries {
             entry.rebase(zero);
-            if entry.state == State::Runnable {
+            if entry.counts() {
                 self.clock.advance(entry.w(), entry.v);
             }
         }

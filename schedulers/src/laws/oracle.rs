@@ -19,6 +19,8 @@ pub struct OracleQueue {
     pub deadline: i128,
     /// Whether it is.
     pub runnable: bool,
+    /// Whether it has no work, and has not fallen asleep yet.
+    drained: bool,
     /// Whether it was removed, so that its place is free.
     pub removed: bool,
     /// What it keeps of what it was owed while it sleeps.
@@ -38,6 +40,8 @@ pub struct EevdfOracle<const BITS: u32> {
     reached: i128,
     /// The longest charge since queues began to contend.
     longest_turn: u64,
+    /// Queues in the order in which they were drained first since all fell asleep.
+    drained: Vec<usize>,
 }
 
 impl<const BITS: u32> EevdfOracle<BITS> {
@@ -46,14 +50,18 @@ impl<const BITS: u32> EevdfOracle<BITS> {
     }
 
     fn contending(&self) -> impl Iterator<Item = (usize, &OracleQueue)> {
-        self.queues.iter().enumerate().filter(|(_, queue)| queue.runnable)
+        self.queues.iter().enumerate().filter(|(_, queue)| queue.runnable || queue.drained)
+    }
+
+    fn working(&self) -> impl Iterator<Item = (usize, &OracleQueue)> {
+        self.contending().filter(|(_, queue)| queue.runnable)
     }
 
     fn shares(&self) -> i128 {
         self.contending().map(|(_, queue)| queue.w).sum()
     }
 
-    /// Σ w·(v − `v`) over the runnable.
+    /// Σ w·(v − `v`) over the runnable and the drained.
     fn sum_from(&self, v: i128) -> i128 {
         self.contending().map(|(_, queue)| queue.w * (queue.v.unwrap_or(v) - v)).sum()
     }
@@ -81,14 +89,26 @@ impl<const BITS: u32> EevdfOracle<BITS> {
         self.queues.get_mut(index).filter(|queue| !queue.removed)
     }
 
-    /// A queue is eligible if V has reached its v, or the mean of the runnable has: Σ w_j·(v_j − v) ≥ 0.
+    /// A queue is eligible if V has reached its v, or the mean of those that count has: Σ w_j·(v_j − v) ≥ 0.
     pub fn is_eligible(&self, queue: &OracleQueue) -> bool {
         queue.v.is_none_or(|v| v <= self.reached || self.sum_from(v) >= 0)
     }
 
-    /// The queue to serve next, if any is runnable.
-    pub fn pick(&self) -> Option<usize> {
-        let eligible = self.contending().filter(|(_, queue)| self.is_eligible(queue));
+    /// The queue to serve next, if any is runnable. Where those without work keep all others from being eligible, they fall asleep;
+    /// but the only one with work finishes the request that it has begun.
+    pub fn pick(&mut self) -> Option<usize> {
+        let has_begun = |(index, queue): (usize, &OracleQueue)| (queue.left < queue.request).then_some(index);
+        let only = (self.runnable() == 1).then(|| self.working().find_map(has_begun)).flatten();
+        let picked = self.first_eligible().or(only);
+        if picked.is_some() || self.runnable() == 0 {
+            return picked;
+        }
+        self.settle();
+        self.first_eligible()
+    }
+
+    fn first_eligible(&self) -> Option<usize> {
+        let eligible = self.working().filter(|(_, queue)| self.is_eligible(queue));
         eligible.map(|(index, queue)| (queue.deadline, index)).min().map(|(_, index)| index)
     }
 
@@ -96,7 +116,7 @@ impl<const BITS: u32> EevdfOracle<BITS> {
     pub fn lag(&self, index: usize) -> i128 {
         let Some(queue) = self.queue(index) else { return 0 };
         match queue.v.map(|v| queue.w * (self.virtual_time() - v)) {
-            Some(lag) if queue.runnable || lag < 0 => lag,
+            Some(lag) if queue.runnable || queue.drained || lag < 0 => lag,
             _ => queue.credit,
         }
     }
@@ -112,6 +132,7 @@ impl<const BITS: u32> EevdfOracle<BITS> {
             v: None,
             deadline: 0,
             runnable: false,
+            drained: false,
             removed: false,
             credit: 0,
         };
@@ -129,45 +150,65 @@ impl<const BITS: u32> EevdfOracle<BITS> {
 
     /// Removes a queue. Its place may be used again.
     pub fn remove(&mut self, index: usize) {
-        self.stop(index);
+        self.drain(index);
+        self.note();
         if let Some(queue) = self.get(index) {
-            queue.removed = true;
-            queue.credit = 0;
+            (queue.removed, queue.drained, queue.credit) = (true, false, 0);
             self.free.push(index);
         }
         self.note();
     }
 
-    /// Takes a queue out of the runnable, if it is among them. Where nothing is left, all is forgiven.
-    fn stop(&mut self, index: usize) -> bool {
+    /// Has a queue count as before that has no work any more. Where none has, all is forgiven.
+    pub fn drain(&mut self, index: usize) {
         self.note();
-        let Some(queue) = self.get(index).filter(|queue| queue.runnable) else { return false };
-        queue.runnable = false;
-        if self.shares() > 0 {
-            return true;
+        let Some(queue) = self.get(index).filter(|queue| queue.runnable) else { return };
+        (queue.runnable, queue.drained) = (false, true);
+        if !self.drained.contains(&index) {
+            self.drained.push(index);
+        }
+        if self.runnable() > 0 {
+            return;
         }
         self.longest_turn = 0;
         let furthest = self.queues.iter().filter_map(|queue| queue.v).max();
         self.reached = furthest.map_or(self.reached, |v| v.max(self.reached));
-        self.queues.iter_mut().for_each(|queue| queue.credit = 0);
-        false
+        self.queues.iter_mut().for_each(|queue| (queue.drained, queue.credit) = (false, 0));
+        self.drained.clear();
     }
 
     /// Makes a runnable queue sleep.
     pub fn sleep(&mut self, index: usize) {
-        let (lag, longest, reserved) = (self.lag(index), self.longest_turn, self.reserved());
-        if self.stop(index) {
-            let queue = &mut self.queues[index];
-            let most = 2 * (i128::from(queue.request.max(longest)) << BITS) - reserved;
-            queue.credit = lag.clamp(0, most.max(0));
-            self.note();
-        }
+        self.drain(index);
+        self.fall_asleep(index);
     }
 
-    /// Makes a sleeping queue runnable: at V − credit/w, but not before where it was.
+    /// Has all drained queues fall asleep.
+    fn settle(&mut self) {
+        core::mem::take(&mut self.drained).into_iter().for_each(|index| self.fall_asleep(index));
+    }
+
+    /// Has a drained queue fall asleep, with what it may keep.
+    fn fall_asleep(&mut self, index: usize) {
+        let (lag, longest, reserved) = (self.lag(index), self.longest_turn, self.reserved());
+        self.note();
+        let Some(queue) = self.get(index).filter(|queue| queue.drained) else { return };
+        queue.drained = false;
+        let most = 2 * (i128::from(queue.request.max(longest)) << BITS) - reserved;
+        queue.credit = lag.clamp(0, most.max(0));
+        self.note();
+    }
+
+    /// Makes a sleeping queue runnable: at V − credit/w, but not before where it was. A drained one goes on where it was.
     pub fn wake(&mut self, index: usize) {
-        let now = self.note();
         let Some(queue) = self.get(index).filter(|queue| !queue.runnable) else { return };
+        if core::mem::take(&mut queue.drained) {
+            queue.runnable = true;
+            return;
+        }
+        self.settle();
+        let now = self.note();
+        let Some(queue) = self.get(index) else { return };
         let v = now - core::mem::take(&mut queue.credit).div_euclid(queue.w);
         queue.v = Some(queue.v.map_or(v, |was| was.max(v)));
         queue.left = queue.request;
@@ -178,8 +219,11 @@ impl<const BITS: u32> EevdfOracle<BITS> {
 
     /// Charges a queue for nanoseconds of service.
     pub fn charge(&mut self, index: usize, ns: u64) {
+        if self.get(index).is_some_and(|queue| !queue.runnable) {
+            self.settle();
+        }
         let (now, lag) = (self.note(), self.lag(index));
-        if self.contending().count() > 1 && self.contending().any(|(other, _)| other == index) {
+        if self.runnable() > 1 && self.working().any(|(other, _)| other == index) {
             self.longest_turn = self.longest_turn.max(ns);
         }
         let Some(queue) = self.get(index) else { return };
@@ -195,13 +239,20 @@ impl<const BITS: u32> EevdfOracle<BITS> {
         if queue.left == 0 {
             queue.left = queue.request;
             queue.deadline = queue.v.unwrap() + Self::virtual_of(queue, queue.left);
+            self.note();
+            self.settle();
         }
         self.note();
     }
 
     /// Changes a queue's share, to one above 0. It is owed, or owes, as much as before.
     pub fn set_share(&mut self, index: usize, w: u32) {
-        let (now, w) = (self.note(), i128::from(w));
+        let w = i128::from(w);
+        if self.queue(index).is_none_or(|queue| queue.w == w) {
+            return;
+        }
+        self.settle();
+        let now = self.note();
         let Some(queue) = self.get(index) else { return };
         let lag = queue.v.map(|v| queue.w * (now - v));
         queue.w = w;
@@ -229,6 +280,6 @@ impl<const BITS: u32> EevdfOracle<BITS> {
 
     /// How many are runnable.
     pub fn runnable(&self) -> usize {
-        self.contending().count()
+        self.working().count()
     }
 }

@@ -182,11 +182,20 @@ impl Branches {
 
     /// Makes a queue's own tasks sleep, and each branch above that has no more work.
     pub(super) fn sleep(&mut self, queue: QueueId) {
+        self.end_work(queue, Eevdf::sleep);
+    }
+
+    /// The same, but not at once: see [`Eevdf::drain`].
+    pub(super) fn drain(&mut self, queue: QueueId) {
+        self.end_work(queue, Eevdf::drain);
+    }
+
+    fn end_work(&mut self, queue: QueueId, end: fn(&mut Eevdf, QueueId)) {
         let mut next = Some(self.leaf(queue));
         while let Some((at, id)) = next {
             let eevdf = self.at_mut(at);
             let before = eevdf.runnable();
-            eevdf.sleep(id);
+            end(eevdf, id);
             let now = eevdf.runnable();
             self.contended -= usize::from(at.is_some() && (before, now) == (2, 1));
             if now > 0 {
@@ -253,7 +262,9 @@ impl Branches {
     /// virtual deadline earlier. `false` where the own tasks of either have no work.
     pub(super) fn preempts(&self, woken: QueueId, running: QueueId) -> bool {
         let work = self.has_own_work(woken) && self.has_own_work(running);
-        work && self.parting(woken, running).is_some_and(|(at, [one, other])| self.at(at).preempts(one, other))
+        work && self
+            .parting(woken, running)
+            .is_some_and(|(at, [one, other])| self.at(at).preempts(one, other))
     }
 
     /// Which has the smaller request ÷ share, that is the larger claim, where the ways of two queues to the top part.

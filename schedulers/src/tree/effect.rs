@@ -19,7 +19,7 @@ pub struct Grant {
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: no slice is under way, and no queue has work.
+    /// Nothing: no slice is under way, and no more may run than before.
     None,
     /// A slice is under way. It is to end by then, unless it was to end sooner; `u64::MAX` if no other queue waits any more. `exact`
     /// as in [`Grant`].
@@ -31,8 +31,8 @@ pub enum Effect {
     },
     /// The slice under way is to end after the poll under way.
     Preempt,
-    /// No slice is under way, and a queue has work or will have: one who sleeps is to [pick](crate::QueueTree::pick), or to look at
-    /// the [next release](crate::QueueTree::next_release).
+    /// No slice is under way, and more may run than before: one who sleeps is to [pick](crate::QueueTree::pick), or to look at the
+    /// [next release](crate::QueueTree::next_release).
     Turn,
 }
 

@@ -44,6 +44,7 @@ use crate::eevdf::{Eevdf, Lag, QueueId, Share};
 /// - A **pick** descends: the top picks one of its queues, that one's branch picks one of its own, until one has no branch. If the
 ///   top has none, the idle queues pick.
 /// - A **charge** goes up: service is charged to the queue, and to each queue above it in the branch where that competes.
+/// - A slice that leaves a queue **nothing to do** drains it: one that wakes up at once has not been away, see [`Eevdf::drain`].
 /// - A **grant** is the least that is left of a request on the way up, and of the cap. It is without end where no other queue waits.
 /// - A queue that **wakes or falls asleep** changes its own branch; the branch above only if it was the first there, or the last.
 ///
@@ -153,11 +154,12 @@ impl QueueTree {
     /// has a parent, children or work, or either is idle, or `parent` is capped, or has [`MAX_DEPTH`] queues above it.
     pub fn nest(&mut self, parent: QueueId, queue: QueueId, now: u64) -> Effect {
         let is_idle = self.is_idle(parent) || self.is_idle(queue);
-        if is_idle || self.cap(parent).is_some() || self.depth(parent) >= MAX_DEPTH || self.has_work_in(queue) {
+        if is_idle || self.cap(parent).is_some() || self.depth(parent) >= MAX_DEPTH || self.has_work_in(queue)
+        {
             return Effect::None;
         }
         self.recount(&[parent, queue], |tree| tree.branches.add(parent, queue));
-        self.effect(queue, now)
+        self.effect(queue, now, Effect::None)
     }
 
     /// Removes a queue. What it owes stays with its place, as in [`Eevdf::remove`]. Ignored while it has children, or a slice.
@@ -175,7 +177,7 @@ impl QueueTree {
                 *rules = Rules::default();
             }
         });
-        self.effect(queue, now)
+        self.effect(queue, now, Effect::None)
     }
 
     /// Changes a queue's share and request. See [`Eevdf::set_share`] and [`Eevdf::set_request`].
@@ -185,7 +187,7 @@ impl QueueTree {
             self.idle.eevdf.set_share(id, share);
             self.idle.eevdf.set_request(id, request_ns);
         }
-        self.effect(queue, now)
+        self.effect(queue, now, Effect::None)
     }
 
     /// Changes a queue's cap; `None` takes it away. What the queue has used in the period under way stays used. The period goes on,
@@ -206,7 +208,7 @@ impl QueueTree {
         } else if self.running != Some(queue) {
             self.settle(queue, now);
         }
-        self.effect(queue, now)
+        self.effect(queue, now, Effect::Turn)
     }
 
     /// Has `change` change what these queues keep to.
@@ -247,7 +249,7 @@ impl QueueTree {
         } else {
             self.wake_constrained(queue, now);
         }
-        self.effect(queue, now)
+        self.effect(queue, now, Effect::Turn)
     }
 
     #[cold]
@@ -260,12 +262,16 @@ impl QueueTree {
         }
     }
 
-    /// Makes a queue sleep whose slice is not under way.
+    /// Makes a queue sleep at once whose slice is not under way.
     pub fn sleep(&mut self, queue: QueueId, now: u64) {
         if self.share(queue).is_none() {
             return;
         }
         self.leave(queue, now);
+        self.end_work(queue);
+    }
+
+    fn end_work(&mut self, queue: QueueId) {
         if let Some(rules) = self.rules.get_mut(queue.index()) {
             rules.end_work();
         }
@@ -278,7 +284,10 @@ impl QueueTree {
         } else {
             self.branches.top.hasten(queue);
         }
-        if self.running == Some(queue) { Effect::Preempt } else { self.effect(queue, now) }
+        match self.running {
+            Some(running) if running == queue => Effect::Preempt,
+            _ => self.effect(queue, now, Effect::Turn),
+        }
     }
 
     #[cold]
@@ -298,21 +307,25 @@ impl QueueTree {
     /// The queue to serve next, and until when. `None` if none has work that may run. Begins its slice.
     #[inline]
     pub fn pick(&mut self, now: u64) -> Option<Grant> {
-        let queue =
-            if self.constrained == 0 { self.branches.top.pick() } else { self.pick_constrained(now) }?;
+        if self.constrained > 0 {
+            return self.pick_constrained(now);
+        }
+        let queue = self.branches.top.pick()?;
         self.running = Some(queue);
-        Some(self.grant(queue, now))
+        Some(self.grant_plain(queue, now))
     }
 
     /// Throttled queues whose time has come go on, and idle ones come after all others.
     #[cold]
-    fn pick_constrained(&mut self, now: u64) -> Option<QueueId> {
+    fn pick_constrained(&mut self, now: u64) -> Option<Grant> {
         while let Some(&(release, queue)) = self.throttled.first()
             && release <= now
         {
             self.settle(queue, now);
         }
-        self.branches.pick().or_else(|| self.idle.pick())
+        let queue = self.branches.pick().or_else(|| self.idle.pick())?;
+        self.running = Some(queue);
+        Some(self.grant_constrained(queue, now))
     }
 
     /// Charges a queue for service that it has had up to now.
@@ -346,41 +359,48 @@ impl QueueTree {
         if self.constrained > 0 {
             self.end_constrained_slice(queue, left, now);
         } else if left == Left::Nothing {
-            self.branches.top.sleep(queue);
+            self.branches.top.drain(queue);
         }
     }
 
     #[cold]
     fn end_constrained_slice(&mut self, queue: QueueId, left: Left, now: u64) {
-        if left == Left::Nothing {
-            return self.sleep(queue, now);
-        }
         if let Some(rules) = self.rules.get_mut(queue.index()) {
             rules.drops = left == Left::Drops;
         }
-        self.settle(queue, now);
+        match (left, self.idle_stand(queue)) {
+            (Left::Tasks | Left::Drops, _) => return self.settle(queue, now),
+            (Left::Nothing, Some(id)) => self.idle.eevdf.drain(id),
+            (Left::Nothing, None) => self.branches.drain(queue),
+        }
+        self.end_work(queue);
     }
 
-    /// What a change of a queue asks of the caller.
+    /// What a change of a queue asks of the caller: `asleep` if no slice is under way.
     #[inline]
-    fn effect(&self, queue: QueueId, now: u64) -> Effect {
+    fn effect(&self, queue: QueueId, now: u64, asleep: Effect) -> Effect {
         match self.running {
-            Some(running) if self.preempts(queue, running) => Effect::Preempt,
-            Some(running) => {
-                let Grant { until, exact, .. } = self.grant(running, now);
-                Effect::Until { until, exact }
-            }
-            None if self.has_work(now) || self.next_release < u64::MAX => Effect::Turn,
-            None => Effect::None,
+            Some(running) => self.effect_on(running, queue, now),
+            None => asleep,
         }
+    }
+
+    fn effect_on(&self, running: QueueId, queue: QueueId, now: u64) -> Effect {
+        if self.preempts(queue, running) {
+            return Effect::Preempt;
+        }
+        let Grant { until, exact, .. } = self.grant(running, now);
+        Effect::Until { until, exact }
     }
 
     /// What is granted to a queue from now on.
     #[inline]
     fn grant(&self, queue: QueueId, now: u64) -> Grant {
-        if self.constrained > 0 {
-            return self.grant_constrained(queue, now);
-        }
+        if self.constrained > 0 { self.grant_constrained(queue, now) } else { self.grant_plain(queue, now) }
+    }
+
+    #[inline]
+    fn grant_plain(&self, queue: QueueId, now: u64) -> Grant {
         let until = match self.branches.top.runnable() {
             2.. => now.saturating_add(self.branches.top.left_ns(queue)),
             _ => u64::MAX,
@@ -487,7 +507,8 @@ impl QueueTree {
     /// Whether a queue has work that may run, or is released by now.
     #[inline]
     pub fn has_work(&self, now: u64) -> bool {
-        self.branches.top.runnable() > 0 || self.idle.eevdf.runnable() > 0 || self.next_release <= now
+        self.branches.top.runnable() > 0
+            || self.constrained > 0 && (self.idle.eevdf.runnable() > 0 || self.next_release <= now)
     }
 
     /// When the first throttled queue goes on; `u64::MAX` if none is throttled.
@@ -500,6 +521,9 @@ impl QueueTree {
     /// as a throttled queue goes on.
     pub fn are_others_waiting(&self, until: u64) -> bool {
         let Some(running) = self.running else { return false };
+        if self.constrained == 0 {
+            return self.branches.top.runnable() > 1;
+        }
         let idle = self.idle.eevdf.runnable();
         let others = match self.idle_stand(running) {
             Some(_) => self.branches.top.runnable() > 0 || idle > 1,

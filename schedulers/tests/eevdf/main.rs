@@ -2,9 +2,11 @@
 
 mod bench;
 mod branches;
+mod drained;
 #[cfg(feature = "laws")]
 #[path = "../eevdf_pair/mod.rs"]
 mod eevdf_pair;
+mod effects;
 mod lag;
 mod limits;
 #[cfg(feature = "laws")]

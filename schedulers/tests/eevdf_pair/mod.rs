@@ -9,6 +9,7 @@ pub(crate) enum Call {
     Remove(usize),
     Wake(usize),
     Sleep(usize),
+    Drain(usize),
     Charge(usize, u64),
     SetShare(usize, u32),
     SetRequest(usize, u64),
@@ -19,11 +20,13 @@ pub(crate) enum Call {
 impl Call {
     /// Makes the call on the model; `picked` is what `Eevdf` picked before it.
     pub(crate) fn apply_to<const BITS: u32>(&self, model: &mut EevdfOracle<BITS>, picked: Option<QueueId>) {
+        model.pick();
         match *self {
             Call::Add(w, request) => drop(model.add(w, request)),
             Call::Remove(index) => model.remove(index),
             Call::Wake(index) => model.wake(index),
             Call::Sleep(index) => model.sleep(index),
+            Call::Drain(index) => model.drain(index),
             Call::Charge(index, ns) => model.charge(index, ns),
             Call::SetShare(index, w) => model.set_share(index, w),
             Call::SetRequest(index, request) => model.set_request(index, request),
@@ -62,6 +65,7 @@ impl Pair {
             Call::Remove(index) => known(index).into_iter().for_each(|id| eevdf.remove(id)),
             Call::Wake(index) => known(index).into_iter().for_each(|id| eevdf.wake(id)),
             Call::Sleep(index) => known(index).into_iter().for_each(|id| eevdf.sleep(id)),
+            Call::Drain(index) => known(index).into_iter().for_each(|id| eevdf.drain(id)),
             Call::Charge(index, ns) => known(index).into_iter().for_each(|id| eevdf.charge(id, ns)),
             Call::SetShare(index, w) => known(index).into_iter().for_each(|id| eevdf.set_share(id, share(w))),
             Call::SetRequest(index, request) => {
@@ -74,7 +78,7 @@ impl Pair {
 
     /// Panics unless they agree, to the last bit.
     #[track_caller]
-    pub(crate) fn agrees(&mut self, model: &EevdfOracle<40>) {
+    pub(crate) fn agrees(&mut self, model: &mut EevdfOracle<40>) {
         assert_eq!(self.eevdf.pick().map(QueueId::index), model.pick());
         assert_eq!(self.eevdf.runnable(), model.runnable());
         for (index, &id) in self.ids.iter().enumerate() {

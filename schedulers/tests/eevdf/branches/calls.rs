@@ -37,7 +37,11 @@ fn wrong_calls_are_ignored() {
     tree.nest(b, a);
     tree.nest(c, b);
     tree.nest(b, c);
-    assert_eq!([a, b, c].map(|id| tree.tree.parent(id)), [None, Some(a), Some(b)], "no cycle, no second parent");
+    assert_eq!(
+        [a, b, c].map(|id| tree.tree.parent(id)),
+        [None, Some(a), Some(b)],
+        "no cycle, no second parent"
+    );
     assert_eq!([a, b, c].map(|id| tree.tree.depth(id)), [0, 1, 2]);
     tree.remove(b);
     assert_eq!(tree.tree.parent(b), Some(a), "it has a child");

@@ -2,7 +2,7 @@
 //! looking at the whole of it. They must agree to the last bit.
 
 use clockworker_schedulers::laws::EevdfOracle;
-use clockworker_schedulers::QueueId;
+use clockworker_schedulers::{Left, QueueId};
 use fastrand::Rng;
 
 use super::super::tree::{Claim, Tree, cases};
@@ -65,26 +65,27 @@ impl Oracle {
         self.queues[queue].works || self.children(queue).into_iter().any(|child| self.has_work(child))
     }
 
-    fn set_works(&mut self, queue: usize, works: bool) {
+    /// With `end` its work ends, else it begins.
+    fn set_works(&mut self, queue: usize, end: Option<fn(&mut Model, usize)>) {
+        let works = end.is_none();
         self.queues[queue].works = works;
         if let Some(branch) = &mut self.queues[queue].branch {
-            if works { branch.wake(0) } else { branch.sleep(0) }
+            end.unwrap_or(Model::wake)(branch, 0);
         }
         let mut next = Some(queue);
         while let Some(at) = next {
             let (works, place) = (self.has_work(at), self.queues[at].place);
             let siblings = self.siblings(at);
-            if works {
-                siblings.wake(place)
-            } else {
-                siblings.sleep(place)
+            match end {
+                Some(end) if !works => end(siblings, place),
+                _ => siblings.wake(place),
             }
             next = self.queues[at].parent;
         }
     }
 
     fn remove(&mut self, queue: usize) {
-        self.set_works(queue, false);
+        self.set_works(queue, Some(Model::sleep));
         let place = self.queues[queue].place;
         if self.queues[queue].parent.is_some() {
             self.siblings(queue).remove(place);
@@ -93,10 +94,10 @@ impl Oracle {
         self.queues[queue] = Queue::default();
     }
 
-    fn pick(&self) -> Option<usize> {
+    fn pick(&mut self) -> Option<usize> {
         let mut queue = self.root.pick()?;
         loop {
-            let Some(branch) = &self.queues[queue].branch else { return Some(queue) };
+            let Some(branch) = &mut self.queues[queue].branch else { return Some(queue) };
             let place = branch.pick().unwrap();
             if place == 0 {
                 return Some(queue);
@@ -158,11 +159,11 @@ impl Pair {
             }
             3..=6 => {
                 tree.wake(id);
-                oracle.set_works(queue, true);
+                oracle.set_works(queue, None);
             }
-            7 | 8 => {
+            7 => {
                 tree.sleep(id);
-                oracle.set_works(queue, false);
+                oracle.set_works(queue, Some(Model::sleep));
             }
             9 => {
                 tree.reshare(id, share, tree.tree.request_ns(id));
@@ -177,10 +178,17 @@ impl Pair {
                 branch.into_iter().for_each(|branch| branch.set_request(0, request));
             }
             _ => {
-                if let Some(picked) = tree.pick() {
+                let picked = tree.tree.pick(0).map(|grant| grant.queue);
+                assert_eq!(picked.map(QueueId::index), oracle.pick());
+                if let Some(picked) = picked {
                     let ns = random.choice([1_000, 2_000, 3_000, 400_000]).unwrap();
                     tree.charge(picked, ns);
                     oracle.serve(picked.index(), Some(ns));
+                    let left = if random.u32(..3) > 0 { Left::Tasks } else { Left::Nothing };
+                    tree.tree.end_slice(picked, left, 0);
+                    if left == Left::Nothing {
+                        oracle.set_works(picked.index(), Some(Model::drain));
+                    }
                 }
             }
         }
