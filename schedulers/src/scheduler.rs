@@ -61,8 +61,7 @@ use crate::{Attributes, GroupId, Ready, Task, TaskId};
 /// # What only tunes it
 ///
 /// The rest makes a scheduler cheaper and is never needed: [`NEEDS_SERVICE`](Scheduler::NEEDS_SERVICE),
-/// [`push_pop`](Scheduler::push_pop), [`wants_woken`](Scheduler::wants_woken), [`peek`](Scheduler::peek); or is a promise that it
-/// makes: [`patience`](Scheduler::patience).
+/// [`push_pop`](Scheduler::push_pop), [`peek`](Scheduler::peek); or is a promise that it makes: [`patience`](Scheduler::patience).
 pub trait Scheduler {
     /// Whether [`served`](Scheduler::served) is to be called. Where this is `false`, the executor reads no clock on the
     /// scheduler's behalf.
@@ -75,9 +74,6 @@ pub trait Scheduler {
     const WANTS_CLOCK: bool = false;
 
     /// `task` became ready, for the reason `why`. It is not in the scheduler at present.
-    ///
-    /// A task that is [woken](Ready::Woken) may be pushed late, but before any that becomes ready after it, where the scheduler
-    /// does not [want it now](Scheduler::wants_woken).
     fn push(&mut self, task: Task, why: Ready);
 
     /// Takes out the task to poll next; `None` if and only if no task is ready.
@@ -158,15 +154,6 @@ pub trait Scheduler {
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
         self.push(task, Ready::Yielded);
         self.pop()
-    }
-
-    /// Whether the next `pop` depends on the tasks woken since the last. Where it does not, the executor keeps them back for a
-    /// while, at most 64, and pushes them all at once, which costs less than one by one.
-    ///
-    /// Say `false` only where `pop` gives the same task whether they are pushed before or after it.
-    #[inline]
-    fn wants_woken(&self) -> bool {
-        true
     }
 
     /// A hint: the task that would be popped after `ahead` more pops if nothing changed, where that is cheap to say.

@@ -13,7 +13,7 @@ use super::timing::{SliceEnd, Timed, Timing};
 use crate::queue::{
     GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice, as_task,
 };
-use crate::task::{Cause, Finish, Ran, Runnable, Shared, WokenList};
+use crate::task::{Cause, Finish, Ran, Runnable, Shared};
 
 /// How many polls before its own a task's memory is prefetched: enough for a miss of the last-level cache (some 100 ns) to be
 /// over, at 10 to 30 ns a poll.
@@ -95,11 +95,8 @@ fn run_for<L: Listener, S: Scheduler>(
         if woken.any() || shared.inbox.has_mail() {
             let only_own = woken.is_only_of(queue.index());
             if only_own && !core.is_flooded() && !shared.inbox.has_mail() {
-                // No other queue becomes runnable by that, so nothing is preempted. And where the policy does not want the
-                // woken tasks yet, several together cost less.
-                if yielded.is_some() || woken.are_many() || calls.guard(|| policy.wants_woken()) {
-                    admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken));
-                }
+                // No other queue becomes runnable by that, so nothing is preempted.
+                admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken));
             } else {
                 drop((seated, records));
                 core.admit_incoming();
@@ -113,7 +110,7 @@ fn run_for<L: Listener, S: Scheduler>(
             }
         }
         if let Some(end) = timing.end(S::NEEDS_SERVICE) {
-            hand_back(policy, &mut records, (queue, calls, woken), yielded);
+            hand_back(policy, calls, queue, yielded);
             return Ok(end);
         }
         next = choose(policy, &mut records, queue, calls, Some(Last { id, yielded }))?;
@@ -135,18 +132,15 @@ fn tell_time<S: Scheduler>(policy: &mut S, core: &Core, calls: &PolicyCalls, pas
     }
 }
 
-/// Ends the slice: gives the scheduler the woken tasks that were kept back, as tasks woken after the slice are of another
-/// turn; then the last task, if it yielded. Or tells it that nothing is left, which the end of a slice by time must not hide.
+/// Ends the slice: gives the scheduler the last task, if it yielded. Or tells it that nothing is left, which the end of a slice by
+/// time must not hide.
 #[inline(always)] // a call would keep more of the hot loop in memory: 15 instructions a poll
 fn hand_back<S: Scheduler>(
     policy: &mut S,
-    records: &mut Records,
-    (queue, calls, woken): (&RunQueue, &PolicyCalls, &WokenList),
+    calls: &PolicyCalls,
+    queue: &RunQueue,
     yielded: Option<Task>,
 ) {
-    if woken.is_only_of(queue.index()) {
-        admit_woken_in_slice(policy, records, (&queue.ready, calls, woken));
-    }
     if let Some(task) = yielded {
         push(policy, calls, task);
     } else if queue.ready.get() == 0 {

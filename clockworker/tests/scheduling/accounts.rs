@@ -123,7 +123,7 @@ fn an_account_that_is_open_shows_what_it_owes() {
 
 fn logged_queue(ex: &Executor) -> (Queue, Log) {
     let log = Log::default();
-    let spy: Spy = Spy::fifo().keeping_woken_back().logging(&log);
+    let spy: Spy = Spy::fifo().logging(&log);
     (ex.new_queue("tenants").scheduler(spy).create().unwrap(), log)
 }
 

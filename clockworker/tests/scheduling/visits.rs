@@ -20,7 +20,7 @@ type Seen = Rc<RefCell<Vec<(usize, Ready)>>>;
 fn watched(poll_cap: u32) -> (Executor, Seen) {
     let seen = Seen::default();
     let sees = Rc::clone(&seen);
-    let spy = Spy::<false>::fifo().keeping_woken_back().listening(move |call| {
+    let spy = Spy::<false>::fifo().listening(move |call| {
         if let Call::Push(task, why) = call {
             sees.borrow_mut().push((task.id.slot(), why));
         }

@@ -90,7 +90,6 @@ pub(crate) struct Spy<const NEEDS_SERVICE: bool = true> {
     ready: VecDeque<TaskId>,
     /// The place of the task to give next.
     next: fn(&VecDeque<TaskId>) -> usize,
-    keeps_woken_back: bool,
     patience: fn(usize) -> Option<u64>,
     listener: Box<dyn Fn(Call<'_>)>,
 }
@@ -99,7 +98,7 @@ impl<const NEEDS_SERVICE: bool> Spy<NEEDS_SERVICE> {
     /// Gives the task at the place that this says. It is asked only where there is one.
     pub(crate) fn choosing(next: fn(&VecDeque<TaskId>) -> usize) -> Self {
         let ready = VecDeque::new();
-        Self { ready, next, keeps_woken_back: false, patience: |_| None, listener: Box::new(|_| {}) }
+        Self { ready, next, patience: |_| None, listener: Box::new(|_| {}) }
     }
 
     pub(crate) fn fifo() -> Self {
@@ -108,11 +107,6 @@ impl<const NEEDS_SERVICE: bool> Spy<NEEDS_SERVICE> {
 
     pub(crate) fn lifo() -> Self {
         Self::choosing(|ready| ready.len() - 1)
-    }
-
-    /// Wants woken tasks only when it has no other.
-    pub(crate) fn keeping_woken_back(self) -> Self {
-        Self { keeps_woken_back: true, ..self }
     }
 
     pub(crate) fn patience(self, patience: fn(usize) -> Option<u64>) -> Self {
@@ -155,10 +149,6 @@ impl<const NEEDS_SERVICE: bool> Scheduler for Spy<NEEDS_SERVICE> {
         (self.listener)(Call::PushPop);
         self.push(task, Ready::Yielded);
         self.pop()
-    }
-
-    fn wants_woken(&self) -> bool {
-        !self.keeps_woken_back || self.ready.is_empty()
     }
 
     fn peek(&self, ahead: usize) -> Option<TaskId> {

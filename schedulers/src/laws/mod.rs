@@ -258,9 +258,6 @@ pub enum Law {
     Order,
     /// [`push_pop`](Scheduler::push_pop) gives what `push` and `pop` would have given.
     Swap,
-    /// `pop` gives what it would have given, had the woken tasks been pushed that the policy did not
-    /// [want](Scheduler::wants_woken) yet.
-    Late,
 }
 
 impl fmt::Display for Law {
@@ -274,9 +271,6 @@ impl fmt::Display for Law {
             Self::BoundedWait => "a ready task waited for longer than the bound",
             Self::Order => "a task was popped out of order",
             Self::Swap => "push_pop gave another task than push and pop would have",
-            Self::Late => {
-                "pop gave another task than if woken tasks had been pushed that the policy did not want yet"
-            }
         })
     }
 }

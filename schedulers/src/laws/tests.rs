@@ -40,10 +40,6 @@ enum Fault {
     Swaps,
     /// Lets a task that yields go on, at times, though others are before it.
     GoesOn,
-    /// Does not want woken tasks although there is no other.
-    WantsNone,
-    /// Does not want woken tasks, and gives the newest first.
-    WantsNoneNewestFirst,
 }
 
 impl Faulty {
@@ -86,7 +82,7 @@ impl Scheduler for Faulty {
     fn pop(&mut self) -> Option<TaskId> {
         self.calls += 1;
         let popped = match self.fault {
-            Fault::Starves | Fault::WantsNoneNewestFirst => self.ready.pop_back(),
+            Fault::Starves => self.ready.pop_back(),
             _ if self.calls.is_multiple_of(501) => self.pop_faulty(),
             _ => self.ready.pop_front(),
         };
@@ -100,14 +96,6 @@ impl Scheduler for Faulty {
         }
         self.push(task, Ready::Yielded);
         self.pop()
-    }
-
-    fn wants_woken(&self) -> bool {
-        match self.fault {
-            Fault::WantsNone => false,
-            Fault::WantsNoneNewestFirst => self.ready.is_empty(),
-            _ => true,
-        }
     }
 
     fn finished(&mut self, task: Task) {
@@ -185,13 +173,6 @@ fn the_wrong_order_is_seen() {
 #[test]
 fn a_short_cut_that_leads_elsewhere_is_seen() {
     assert_eq!(broken(Fault::GoesOn).law(), Law::Swap);
-}
-
-#[test]
-fn wakes_that_come_too_late_are_seen() {
-    for fault in [Fault::WantsNone, Fault::WantsNoneNewestFirst] {
-        assert_eq!(broken(fault).law(), Law::Late);
-    }
 }
 
 #[test]

@@ -1,51 +1,31 @@
-//! Two policies that are told the same: one as an executor may tell it, in fewer calls or later, one by one call after the other.
+//! Two policies that are told the same: one as an executor may tell it, in fewer calls, one by one call after the other.
 
 use crate::{GroupId, Ready, Scheduler, Task, TaskId};
-
-/// So many woken tasks are kept back at most.
-const MOST_KEPT: usize = 64;
 
 /// A policy, and a second one that shows what it has to give.
 pub(super) struct Twins<S> {
     policy: S,
-    /// Gets `push` and `pop` where the policy gets [`push_pop`](Scheduler::push_pop), and woken tasks at once.
+    /// Gets `push` and `pop` where the policy gets [`push_pop`](Scheduler::push_pop).
     other: S,
-    /// Woken tasks that the policy is not told of yet, as it does not [want](Scheduler::wants_woken) them now.
-    kept: Vec<Task>,
 }
 
 impl<S: Scheduler> Twins<S> {
     pub(super) fn new(make: &dyn Fn() -> S) -> Self {
-        Self { policy: make(), other: make(), kept: Vec::new() }
+        Self { policy: make(), other: make() }
     }
 
     pub(super) fn push(&mut self, task: Task, why: Ready) {
+        self.policy.push(task, why);
         self.other.push(task, why);
-        if why == Ready::Woken {
-            self.kept.push(task);
-        } else {
-            self.tell();
-            self.policy.push(task, why);
-        }
     }
 
-    /// Tells the policy of the tasks that were kept back.
-    fn tell(&mut self) {
-        self.kept.drain(..).for_each(|task| self.policy.push(task, Ready::Woken));
-    }
-
-    /// What was popped; and what should have been, where tasks are kept back.
-    pub(super) fn pop(&mut self) -> (Option<TaskId>, Option<TaskId>) {
-        if self.kept.len() >= MOST_KEPT || self.policy.wants_woken() {
-            self.tell();
-        }
-        let (popped, expected) = (self.policy.pop(), self.other.pop());
-        (popped, if self.kept.is_empty() { popped } else { expected })
+    pub(super) fn pop(&mut self) -> Option<TaskId> {
+        self.other.pop();
+        self.policy.pop()
     }
 
     /// What was popped, and what should have been.
     pub(super) fn push_pop(&mut self, task: Task) -> (Option<TaskId>, Option<TaskId>) {
-        self.tell();
         self.other.push(task, Ready::Yielded);
         (self.policy.push_pop(task), self.other.pop())
     }

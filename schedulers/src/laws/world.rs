@@ -132,7 +132,7 @@ impl<'a, S: Scheduler> World<'a, S> {
     fn poll_next(&mut self) -> Result<(), Broken> {
         let popped = match self.yielded.take() {
             Some(slot) => self.push_pop(slot)?,
-            None => self.pop()?,
+            None => self.policy.pop(),
         };
         let Some(slot) = self.judge(popped)? else { return Ok(()) };
         let task = self.slots[slot].task;
@@ -167,7 +167,7 @@ impl<'a, S: Scheduler> World<'a, S> {
         // The first is woken again, and nothing comes after it for which it would be pushed too.
         let mut is_first = true;
         loop {
-            let popped = self.pop()?;
+            let popped = self.policy.pop();
             let Some(slot) = self.judge(popped)? else { return Ok(()) };
             self.slots[slot].state = State::Asleep;
             if std::mem::take(&mut is_first) {
@@ -253,12 +253,12 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     /// Whether the policy still has `id`: pops until it comes, for the last time on this policy.
     fn comes_out(&mut self, id: TaskId) -> bool {
-        (0..=self.slots.len()).any(|_| self.policy.pop().0 == Some(id))
+        (0..=self.slots.len()).any(|_| self.policy.pop() == Some(id))
     }
 
     /// `pop` gave `None` though tasks are ready: a lie where they come out later, else they are lost.
     fn none_too_early(&mut self) -> Broken {
-        let more = (0..=self.slots.len()).any(|_| self.policy.pop().0.is_some());
+        let more = (0..=self.slots.len()).any(|_| self.policy.pop().is_some());
         let law = if more { Law::NoneIfEmpty } else { Law::NothingLost };
         let id = self.longest_waiting().unwrap_or(TaskId::new(0, 0));
         self.broken(law, id)
@@ -325,12 +325,6 @@ impl<'a, S: Scheduler> World<'a, S> {
     fn push(&mut self, slot: usize, why: Ready) {
         self.make_ready(slot, why);
         self.policy.push(self.slots[slot].task, why);
-    }
-
-    fn pop(&mut self) -> Result<Option<TaskId>, Broken> {
-        let (popped, expected) = self.policy.pop();
-        let id = || popped.or(expected).unwrap_or(TaskId::new(0, 0));
-        if popped == expected { Ok(popped) } else { Err(self.broken(Law::Late, id())) }
     }
 
     /// Hands a task back that yielded, and pops.

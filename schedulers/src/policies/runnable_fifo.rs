@@ -56,11 +56,6 @@ impl Scheduler for RunnableFifo {
         Some(self.ready.push_pop(task.id))
     }
 
-    #[inline]
-    fn wants_woken(&self) -> bool {
-        self.ready.is_empty()
-    }
-
     fn drained(&mut self) {
         if self.ready.capacity() > KEPT {
             self.ready.shrink_to(KEPT);

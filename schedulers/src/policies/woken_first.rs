@@ -159,12 +159,6 @@ impl Scheduler for WokenFirst {
         Some(self.yielded.push_pop(task.id))
     }
 
-    /// Another woken task waits, and is to come first.
-    #[inline]
-    fn wants_woken(&self) -> bool {
-        self.woken.is_empty()
-    }
-
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         if self.woken.is_empty() {

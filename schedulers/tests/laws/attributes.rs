@@ -84,10 +84,6 @@ impl<S: Scheduler> Scheduler for Told<S> {
         self.policy.push_pop(task)
     }
 
-    fn wants_woken(&self) -> bool {
-        self.policy.wants_woken()
-    }
-
     fn time_passed(&mut self, service_ns: u64) {
         self.now_ns.set(self.now_ns.get() + service_ns);
         if self.hears_time {
