@@ -12,7 +12,6 @@ mod drops;
 mod gate;
 mod joins;
 mod parking;
-mod returned;
 #[cfg(feature = "tokio")]
 mod runs;
 mod shared_refs;

@@ -288,7 +288,6 @@ impl Core {
     #[inline(never)]
     fn after_last_of_queue(&self, queue: &RunQueue) {
         queue.shrink();
-        self.shared.collect_memory();
         self.remove_if_done(queue);
         self.after_last_finish();
     }

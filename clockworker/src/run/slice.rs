@@ -135,12 +135,7 @@ fn tell_time<S: Scheduler>(policy: &mut S, core: &Core, calls: &PolicyCalls, pas
 /// Ends the slice: gives the scheduler the last task, if it yielded. Or tells it that nothing is left, which the end of a slice by
 /// time must not hide.
 #[inline(always)] // a call would keep more of the hot loop in memory: 15 instructions a poll
-fn hand_back<S: Scheduler>(
-    policy: &mut S,
-    calls: &PolicyCalls,
-    queue: &RunQueue,
-    yielded: Option<Task>,
-) {
+fn hand_back<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, queue: &RunQueue, yielded: Option<Task>) {
     if let Some(task) = yielded {
         push(policy, calls, task);
     } else if queue.ready.get() == 0 {

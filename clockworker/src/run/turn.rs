@@ -89,7 +89,6 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
                 return Poll::Pending;
             }
             Next::Park => {
-                core.shared.collect_memory();
                 if park(core, host) {
                     if core.pacer.is_visit_due(core.meter.now()) {
                         core.mark_if_polled();

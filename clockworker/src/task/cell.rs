@@ -47,8 +47,7 @@ where
 {
     debug_assert!(shared.local().is_some(), "tasks are spawned on the owner thread");
     // `Ready`: the caller hands the task to its scheduler.
-    let header =
-        Cell::allocate_here(State::spawned(), shared, Phase::Ready, key, label, Stage::Future(future));
+    let header = Cell::allocate(State::spawned(), shared, Phase::Ready, key, label, Stage::Future(future));
     // SAFETY: `State::spawned` counts two references; this is the one. This is the owner thread.
     let task = unsafe { LiveTask::from_raw(header) };
     // SAFETY: this is the other one, with the claim to the output.
@@ -151,41 +150,18 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    /// Of cells from the allocator.
-    const BOXED: &'static VTable = &VTable {
+    const TABLE: &'static VTable = &VTable {
         poll: Self::poll,
         cancel: Self::cancel,
         take_output: Self::take_output,
         drop_output: Self::drop_output,
-        free: Self::free_boxed,
+        free: Self::free,
     };
 
-    /// Of cells from the executor's pool.
-    const POOLED: &'static VTable = &VTable { free: Self::free_pooled, ..*Self::BOXED };
-
-    /// The pool's class of these cells, if they may come from there.
+    /// The class of these cells, if a pool may keep their memory.
     const CLASS: Option<Class> = Class::of(Layout::new::<Self>());
 
-    /// Makes a cell on the owner thread.
-    fn allocate_here(
-        state: State,
-        shared: SharedRef,
-        phase: Phase,
-        key: RecordKey,
-        label: Label,
-        stage: Stage<F>,
-    ) -> NonNull<Header> {
-        let Some(memory) = Self::CLASS.and_then(|class| shared.take_memory(class)) else {
-            return Self::allocate(state, shared, phase, key, label, stage);
-        };
-        let header = Header::new(state, Self::POOLED, shared, Id::next(), label, phase, key);
-        let cell = Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) };
-        // SAFETY: the pool has just given the memory out, for a cell of this layout.
-        unsafe { memory.cast::<Self>().write(cell) };
-        memory.cast()
-    }
-
-    /// Makes a cell on any thread.
+    /// Makes a cell, on any thread.
     fn allocate(
         state: State,
         shared: SharedRef,
@@ -194,11 +170,15 @@ where
         label: Label,
         stage: Stage<F>,
     ) -> NonNull<Header> {
-        // Allocates before it writes, so that a large future is not put on the stack in between.
-        let uninit = Box::<Self>::new_uninit();
-        let header = Header::new(state, Self::BOXED, shared, Id::next(), label, phase, key);
-        let cell = Box::write(uninit, Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) });
-        NonNull::from(Box::leak(cell)).cast()
+        // Before it is written, so that a large future is not put on the stack in between.
+        let memory = match Self::CLASS {
+            Some(class) => shared.take_memory(class).cast::<Self>(),
+            None => NonNull::from(Box::leak(Box::<Self>::new_uninit())).cast(),
+        };
+        let header = Header::new(state, Self::TABLE, shared, Id::next(), label, phase, key);
+        // SAFETY: the memory was just taken, for a cell of this layout.
+        unsafe { memory.write(Cell { header, stage: UnsafeCell::new(ManuallyDrop::new(stage)) }) };
+        memory.cast()
     }
 
     /// The stage of a cell.
@@ -332,21 +312,20 @@ where
         }
     }
 
-    unsafe fn free_boxed(header: NonNull<Header>) {
-        // SAFETY: the table's contract.
-        let _shared = unsafe { Self::take_shared(header) };
-        // SAFETY: `allocate` leaked a box of this type, and this is its last reference. The stage is empty by now: the
-        // output went to the join handle or was dropped, so nothing that is not `Send` is dropped here.
-        reclaim(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) });
-    }
-
-    unsafe fn free_pooled(header: NonNull<Header>) {
+    unsafe fn free(header: NonNull<Header>) {
         // SAFETY: the table's contract.
         let shared = unsafe { Self::take_shared(header) };
-        // SAFETY: this was the last reference. The stage is empty, as in `free_boxed`.
-        unsafe { header.drop_in_place() };
-        // SAFETY: `allocate_here` took the memory from this executor's pool, and nothing is left in it.
-        unsafe { shared.give_up_with(header.cast()) };
+        // The stage is empty by now: the output went to the join handle or was dropped, so nothing that is not `Send` is dropped here.
+        match Self::CLASS {
+            Some(class) => {
+                // SAFETY: this was the last reference.
+                unsafe { header.drop_in_place() };
+                // SAFETY: `allocate` took the memory for this class, and nothing is left in it.
+                unsafe { shared.give_up_with(class, header.cast()) };
+            }
+            // SAFETY: `allocate` leaked a box of this type, and this was its last reference.
+            None => reclaim(unsafe { Box::from_raw(header.cast::<Self>().as_ptr()) }),
+        }
     }
 
     /// Takes the cell's reference to what its executor's tasks share, to be given up when the rest is freed.

@@ -101,8 +101,6 @@ pub(crate) use label::Label;
 pub(crate) use listening::ProbeCaller;
 pub(crate) use live::{Finish, Incoming, LiveTask};
 pub(crate) use owner::OwnerCell;
-#[cfg(all(test, clockworker_loom))]
-pub(crate) use pool::{Returned, Vacant};
 pub(crate) use request::{Placement, TaskRequest};
 pub(crate) use runnable::{Polling, Ran, Runnable};
 pub(crate) use shared::{Shared, Stopped};

@@ -1,36 +1,15 @@
-//! [`Pool`]: the memory of an executor's cells.
+//! [`Pool`]: the memory of freed cells, for the next ones.
 //!
-//! Spawning 100,000 tasks and joining them takes 100,000 cells of one size from the allocator and gives them back. An allocator
-//! that serves all sizes and threads keeps books for each. A pool does not: it takes [blocks](block) of 16 KiB, cuts each into cells
-//! of one size, and counts how many of a block are in use. A block without cells goes back to the allocator, but for the last
-//! [`SPARES`] of them.
-//!
-//! A pool is its owner thread's. Other threads push what they free onto [`Returned`]; the owner collects that before it takes another
-//! block, when a queue's last task has finished, and before it sleeps.
-//!
-//! Every cell holds a [`SharedRef`](super::SharedRef), and with it the pool that it came from. So when the pool is dropped, no cell of it
-//! is left, wherever the last one was freed. What other threads free after the end of the executor stays until then.
-//!
-//! From the allocator come, each for itself: cells that other threads make, large ones and such as need another alignment (see
-//! [`Class::of`]), and the first [`SINGLE`] of a class, so that an executor of a few tasks has no blocks. (And a memory checker
-//! sees each of their cells, as in most tests.)
+//! Each cell comes from the allocator, for itself. One that the owner thread frees is kept for the next of its size, up to
+//! [`MOST_KEPT`]: an allocator that serves all sizes and threads keeps books for each, which takes half as long as all else in a spawn.
+//! What other threads free, and large cells, and such as need another alignment, go back to the allocator at once.
 
-mod block;
-mod returned;
-#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
-mod tests;
-
-use std::alloc::Layout;
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::array;
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use block::{Block, Blocks, Place};
-pub(crate) use returned::Returned;
-#[cfg(all(test, clockworker_loom))]
-pub(crate) use returned::Vacant;
-
-/// Bytes of the largest cell that comes from a pool.
+/// Bytes of the largest cell that is kept.
 const LARGEST: usize = 512;
 
 /// Sizes of cells differ by a word.
@@ -38,43 +17,18 @@ const STEP: usize = 8;
 
 const CLASSES: usize = LARGEST / STEP;
 
-/// Cells of a class that come from the allocator before there is a block: one of them takes more memory than so many small cells.
-const SINGLE: u32 = if cfg!(all(test, clockworker_shuttle)) { 0 } else { 64 };
+/// Bytes of free cells that a pool keeps.
+const MOST_KEPT: usize = 1 << 20;
 
-/// Blocks without cells that are kept for the next ones: 256 KiB.
-const SPARES: usize = 16;
+/// What a test that uses a freed cell reads there.
+const FREED: u8 = 0xdb;
 
 /// A size of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class(u8);
 
-/// See the [module docs](self).
-pub(crate) struct Pool {
-    lanes: [Lane; CLASSES],
-    /// Blocks whose cells are all in use.
-    full: Blocks,
-    /// Blocks of any class without cells.
-    spare: Blocks,
-    spares: Cell<usize>,
-    /// How many spares it keeps.
-    keeps: Cell<usize>,
-}
-
-/// The blocks of a class that have room.
-#[derive(Default)]
-struct Lane {
-    /// From which cells are taken now.
-    current: Cell<Option<Block>>,
-    partial: Blocks,
-    /// How many cells came from the allocator.
-    single: Cell<u32>,
-}
-
-// SAFETY: only the pool and its owner's calls reach its blocks. It may be dropped on another thread, when no cell of it is left.
-unsafe impl Send for Pool {}
-
 impl Class {
-    /// The class of cells of that layout. None if they come from the allocator.
+    /// The class of cells of that layout. None if a pool keeps none of them.
     pub(super) const fn of(cell: Layout) -> Option<Self> {
         // Loom's model keeps freed cells, to notice a later use.
         let keeps_freed = cfg!(all(test, clockworker_loom));
@@ -84,167 +38,183 @@ impl Class {
         }
     }
 
-    /// Bytes of a cell.
-    fn size(self) -> usize {
-        (usize::from(self.0) + 1) * STEP
-    }
-}
-
-impl Pool {
-    pub(crate) fn new() -> Self {
-        Self {
-            lanes: array::from_fn(|_| Lane::default()),
-            full: Blocks::default(),
-            spare: Blocks::default(),
-            spares: Cell::new(0),
-            keeps: Cell::new(SPARES),
+    /// Of a cell.
+    const fn layout(self) -> Layout {
+        match Layout::from_size_align((self.0 as usize + 1) * STEP, STEP) {
+            Ok(layout) => layout,
+            Err(_) => panic!("a step is a power of two"),
         }
     }
 
-    /// Takes the memory of a cell: uninitialised, and of the class's size. None if the cell is to come from the allocator.
+    /// Takes the memory of a cell from the allocator, uninitialised.
     ///
     /// # Aborts
     ///
     /// If there is no memory, as `Box` does.
-    #[inline]
-    pub(super) fn take(&self, class: Class, returned: &Returned) -> Option<NonNull<u8>> {
-        let lane = &self.lanes[usize::from(class.0)];
-        let memory = lane.current.get().and_then(Block::take);
-        if memory.is_some() { memory } else { self.take_from_another(class, lane, returned) }
-    }
-
     #[cold]
-    fn take_from_another(&self, class: Class, lane: &Lane, returned: &Returned) -> Option<NonNull<u8>> {
-        if lane.single.get() < SINGLE {
-            lane.single.set(lane.single.get() + 1);
-            return None;
-        }
-        self.collect(returned);
-        loop {
-            if let Some(memory) = lane.current.get().and_then(Block::take) {
-                return Some(memory);
-            }
-            let next = lane.partial.pop().unwrap_or_else(|| self.fresh(class));
-            next.set_place(Place::Current);
-            if let Some(full) = lane.current.replace(Some(next)) {
-                full.set_place(Place::Full);
-                self.full.push(full);
-            }
+    pub(super) fn allocate(self) -> NonNull<u8> {
+        // SAFETY: the layout's size is not zero.
+        let memory = unsafe { alloc(self.layout()) };
+        NonNull::new(memory).unwrap_or_else(|| handle_alloc_error(self.layout()))
+    }
+
+    /// Gives the memory of a cell back to the allocator.
+    ///
+    /// # Safety
+    ///
+    /// This class [allocated](Class::allocate) it, and nothing uses it any more.
+    #[cold]
+    pub(super) unsafe fn deallocate(self, memory: NonNull<u8>) {
+        // SAFETY: the caller's promise.
+        unsafe { dealloc(memory.as_ptr(), self.layout()) };
+    }
+}
+
+/// What a cell is while it is kept.
+struct Free {
+    next: Option<NonNull<Free>>,
+}
+
+/// See the [module docs](self). The owner thread's.
+pub(crate) struct Pool {
+    /// The first free cell of each class.
+    free: [Cell<Option<NonNull<Free>>>; CLASSES],
+    /// Bytes of all free cells.
+    kept: Cell<usize>,
+    /// The most of these.
+    most_kept: Cell<usize>,
+}
+
+// SAFETY: only the pool reaches the memory that it keeps, which is nobody's part.
+unsafe impl Send for Pool {}
+
+impl Pool {
+    pub(crate) fn new() -> Self {
+        Self {
+            free: array::from_fn(|_| Cell::new(None)),
+            kept: Cell::new(0),
+            most_kept: Cell::new(MOST_KEPT),
         }
     }
 
-    /// A block without cells.
-    fn fresh(&self, class: Class) -> Block {
-        match self.spare.pop() {
-            Some(spare) => {
-                self.spares.set(self.spares.get() - 1);
-                spare.cut(class.size());
-                spare
-            }
-            None => Block::allocate(class.size()),
-        }
+    /// Takes the memory of a cell, uninitialised.
+    #[inline]
+    pub(super) fn take(&self, class: Class) -> NonNull<u8> {
+        self.take_kept(class).unwrap_or_else(|| class.allocate())
+    }
+
+    #[inline]
+    fn take_kept(&self, class: Class) -> Option<NonNull<u8>> {
+        let first = &self.free[usize::from(class.0)];
+        let free = first.get()?;
+        // SAFETY: it is in this list, so it is the pool's, and each holds the next.
+        first.set(unsafe { free.as_ref() }.next);
+        self.kept.set(self.kept.get() - class.layout().size());
+        Some(free.cast())
     }
 
     /// Takes a cell's memory back.
     ///
     /// # Safety
     ///
-    /// This pool gave it out, and nothing uses it any more.
+    /// The class [allocated](Class::allocate) it, maybe on another thread, and nothing uses it any more.
     #[inline]
-    pub(super) unsafe fn give_back(&self, memory: NonNull<u8>) {
-        // SAFETY: the caller's promise.
-        let block = unsafe { Block::of(memory) };
-        // SAFETY: as above.
-        let in_use = unsafe { block.give_back(memory) };
-        match block.place() {
-            Place::Full => self.settle_full(block, in_use),
-            Place::Partial if in_use == 0 => self.settle_empty(block),
-            Place::Current if in_use == 0 && self.spares.get() == self.keeps.get() => {
-                self.settle_current(block)
+    pub(super) unsafe fn give_back(&self, class: Class, memory: NonNull<u8>) {
+        let size = class.layout().size();
+        let kept = self.kept.get() + size;
+        if kept > self.most_kept.get() {
+            // SAFETY: the caller's promise.
+            return unsafe { class.deallocate(memory) };
+        }
+        self.kept.set(kept);
+        if cfg!(debug_assertions) {
+            // SAFETY: the memory is the pool's now, and so long.
+            unsafe { memory.write_bytes(FREED, size) };
+        }
+        let first = &self.free[usize::from(class.0)];
+        // SAFETY: as above; it is a word long at least, and aligned so.
+        unsafe { memory.cast().write(Free { next: first.get() }) };
+        first.set(Some(memory.cast()));
+    }
+
+    /// Keeps nothing from now on. For the end of the executor.
+    pub(crate) fn close(&self) {
+        self.most_kept.set(0);
+        for class in (0..CLASSES).map(|class| Class(class as u8)) {
+            while let Some(memory) = self.take_kept(class) {
+                // SAFETY: it was kept, so the class allocated it.
+                unsafe { class.deallocate(memory) };
             }
-            _ => {}
-        }
-    }
-
-    /// Finds a place for a block that was full.
-    #[inline(never)]
-    fn settle_full(&self, block: Block, in_use: usize) {
-        self.full.unlink(block);
-        block.set_place(Place::Partial);
-        self.lane_of(block).partial.push(block);
-        if in_use == 0 {
-            self.settle_empty(block);
-        }
-    }
-
-    /// Finds a place for a block that had room, and is empty.
-    #[inline(never)]
-    fn settle_empty(&self, block: Block) {
-        self.lane_of(block).partial.unlink(block);
-        if self.spares.get() < self.keeps.get() {
-            self.spares.set(self.spares.get() + 1);
-            block.set_place(Place::Spare);
-            self.spare.push(block);
-        } else {
-            // SAFETY: none of its cells is in use, and no list has it.
-            unsafe { block.free() };
-        }
-    }
-
-    /// Frees the empty block that cells are taken from, at the end of a burst: there are spares enough. It was the last to be
-    /// allocated, and what is below it could not be given back to the kernel while it stays.
-    #[cold]
-    fn settle_current(&self, block: Block) {
-        self.lane_of(block).current.set(None);
-        // SAFETY: none of its cells is in use, and it was in this place only.
-        unsafe { block.free() };
-    }
-
-    fn lane_of(&self, block: Block) -> &Lane {
-        &self.lanes[block.size() / STEP - 1]
-    }
-
-    /// Takes back what other threads have freed.
-    #[inline]
-    pub(crate) fn collect(&self, returned: &Returned) {
-        if !returned.is_empty() {
-            self.collect_all(returned);
-        }
-    }
-
-    #[cold]
-    fn collect_all(&self, returned: &Returned) {
-        for memory in returned.take_all() {
-            // SAFETY: it was given out by this pool, and pushed when it was freed.
-            unsafe { self.give_back(memory) };
-        }
-    }
-
-    /// Keeps no block without cells from now on. For the end of the executor.
-    pub(crate) fn close(&self, returned: &Returned) {
-        self.collect(returned);
-        self.keeps.set(0);
-        for lane in &self.lanes {
-            let Some(block) = lane.current.get() else { continue };
-            if block.in_use() == 0 {
-                self.settle_current(block);
-            }
-        }
-        while let Some(spare) = self.spare.pop() {
-            self.spares.set(self.spares.get() - 1);
-            // SAFETY: a spare has no cells, and no list has it any more.
-            unsafe { spare.free() };
         }
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        let lists = self.lanes.iter().map(|lane| &lane.partial).chain([&self.full, &self.spare]);
-        let currents = self.lanes.iter().filter_map(|lane| lane.current.take());
-        for block in currents.chain(lists.flat_map(|list| std::iter::from_fn(|| list.pop()))) {
-            // SAFETY: each cell in use would hold the pool, so there is none. The block was in this place only.
-            unsafe { block.free() };
+        self.close();
+    }
+}
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests {
+    use super::*;
+
+    /// Cells of so many bytes.
+    fn class(size: usize) -> Class {
+        Class::of(Layout::from_size_align(size, 8).unwrap()).unwrap()
+    }
+
+    /// Takes so many cells, and writes all over each.
+    fn take(pool: &Pool, size: usize, cells: usize) -> Vec<NonNull<u8>> {
+        let one = |_| {
+            let memory = pool.take(class(size));
+            // SAFETY: it is that long, and this test's.
+            unsafe { memory.write_bytes(0xA5, size) };
+            memory
+        };
+        (0..cells).map(one).collect()
+    }
+
+    fn give_back(pool: &Pool, size: usize, cells: impl IntoIterator<Item = NonNull<u8>>) {
+        for memory in cells {
+            // SAFETY: each was taken with that size, and is given back once.
+            unsafe { pool.give_back(class(size), memory) };
         }
+    }
+
+    #[test]
+    fn a_class_is_of_small_cells_whose_alignment_is_a_words() {
+        let of = |size, align| Class::of(Layout::from_size_align(size, align).unwrap());
+        assert_eq!((of(1, 1), of(8, 8), of(9, 8)), (Some(Class(0)), Some(Class(0)), Some(Class(1))));
+        assert_eq!(of(LARGEST, 8).map(|class| class.layout().size()), Some(LARGEST));
+        assert_eq!((of(LARGEST + 1, 8), of(88, 16)), (None, None));
+    }
+
+    #[test]
+    fn what_was_freed_is_used_again_for_cells_of_its_size() {
+        let pool = Pool::new();
+        let cells = take(&pool, 88, 3);
+        give_back(&pool, 88, cells.iter().copied());
+        assert_eq!(pool.kept.get(), 3 * 88);
+        let others = take(&pool, 96, 3);
+        assert_eq!(pool.kept.get(), 3 * 88);
+        let again = take(&pool, 81, 3);
+        assert_eq!((again.iter().rev().eq(&cells), pool.kept.get()), (true, 0));
+        give_back(&pool, 88, again);
+        give_back(&pool, 96, others);
+    }
+
+    #[test]
+    fn a_pool_keeps_so_much_and_nothing_once_it_is_closed() {
+        let pool = Pool::new();
+        let burst = 2 * MOST_KEPT / 512;
+        let mut cells = take(&pool, 512, burst);
+        let last = cells.pop();
+        give_back(&pool, 512, cells);
+        assert_eq!(pool.kept.get(), MOST_KEPT);
+        pool.close();
+        assert_eq!(pool.kept.get(), 0);
+        give_back(&pool, 512, last);
+        assert_eq!((pool.kept.get(), pool.take_kept(class(512))), (0, None));
     }
 }

@@ -8,7 +8,7 @@ use clockworker_schedulers::QueueId;
 use super::inbox::Inbox;
 use super::listening::{Listening, LocalProbe};
 use super::main_flag::MainFlag;
-use super::pool::{Class, Pool, Returned};
+use super::pool::{Class, Pool};
 use super::{Credits, Id, OwnerCell, Placement, WokenList};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -23,8 +23,6 @@ pub(crate) struct Shared {
     pub(crate) inbox: Inbox,
     /// Whether the future given to `run_until` was woken.
     pub(crate) main: MainFlag,
-    /// Cells of the [pool](Local::pool) that other threads have freed.
-    returned: Returned,
     names: Mutex<Names>,
     /// Of tasks from other threads that are still to be admitted, but of those only that have one.
     placements: Mutex<HashMap<Id, Placement>>,
@@ -83,7 +81,6 @@ impl Shared {
             local: OwnerCell::new(Local::new()),
             inbox: Inbox::new(),
             main: MainFlag::new(),
-            returned: Returned::new(),
             names: Mutex::new(Names::default()),
             placements: Mutex::new(HashMap::new()),
             listening: Listening::new(),
@@ -102,36 +99,30 @@ impl Shared {
         self.local().map(|local| &local.woken)
     }
 
-    /// Takes the memory of a cell from the pool. None if it is to come from the allocator, or this is not the owner thread.
+    /// Takes the memory of a cell: from the pool, if this is the owner thread.
     #[inline]
-    pub(super) fn take_memory(&self, class: Class) -> Option<NonNull<u8>> {
-        self.local().and_then(|local| local.pool.take(class, &self.returned))
+    pub(super) fn take_memory(&self, class: Class) -> NonNull<u8> {
+        self.local().map_or_else(|| class.allocate(), |local| local.pool.take(class))
     }
 
-    /// Gives the memory of a cell back to the pool. `local` is the owner thread's part, if this is the owner thread.
+    /// Gives the memory of a cell back: to the pool on the owner thread, whose part `local` is.
     ///
     /// # Safety
     ///
-    /// [`take_memory`](Self::take_memory) gave it out, and nothing uses it any more.
+    /// [`take_memory`](Self::take_memory) gave it out for this class, and nothing uses it any more.
     #[inline]
-    pub(super) unsafe fn give_memory_back(&self, local: Option<&Local>, memory: NonNull<u8>) {
+    pub(super) unsafe fn give_memory_back(local: Option<&Local>, class: Class, memory: NonNull<u8>) {
         match local {
             // SAFETY: the caller's promise.
-            Some(local) => unsafe { local.pool.give_back(memory) },
+            Some(local) => unsafe { local.pool.give_back(class, memory) },
             // SAFETY: as above.
-            None => unsafe { self.returned.push_memory(memory) },
+            None => unsafe { class.deallocate(memory) },
         }
     }
 
-    /// Has the pool take back what other threads have freed.
-    #[inline]
-    pub(crate) fn collect_memory(&self) {
-        self.local().into_iter().for_each(|local| local.pool.collect(&self.returned));
-    }
-
-    /// Has the pool keep nothing in store from now on.
+    /// Has the pool keep nothing from now on.
     pub(crate) fn close_pool(&self) {
-        self.local().into_iter().for_each(|local| local.pool.close(&self.returned));
+        self.local().into_iter().for_each(|local| local.pool.close());
     }
 
     fn names(&self) -> MutexGuard<'_, Names> {

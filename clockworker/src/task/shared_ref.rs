@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
 use super::Shared;
+use super::pool::Class;
 use super::shared::Local;
 use crate::sync::{AtomicUsize, fence, reclaim};
 
@@ -63,17 +64,17 @@ impl SharedRef {
         }
     }
 
-    /// Gives the memory of a cell back to the pool, and gives up the cell's reference, which this is.
+    /// Gives the memory of a cell back, and gives up the cell's reference, which this is.
     ///
     /// # Safety
     ///
-    /// [`take_memory`](Shared::take_memory) gave it out, and nothing uses it any more.
+    /// [`take_memory`](Shared::take_memory) gave it out for this class, and nothing uses it any more.
     #[inline]
-    pub(super) unsafe fn give_up_with(self, memory: NonNull<u8>) {
+    pub(super) unsafe fn give_up_with(self, class: Class, memory: NonNull<u8>) {
         let this = ManuallyDrop::new(self);
         let local = this.local();
         // SAFETY: the caller's promise.
-        unsafe { this.give_memory_back(local, memory) };
+        unsafe { Shared::give_memory_back(local, class, memory) };
         if !this.credit(local) {
             this.give_up();
         }
