@@ -11,7 +11,7 @@ use crate::large::boxed_if_large;
 use crate::probe::{ExecutorClock, QueueLook, TasksLook};
 use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
-use crate::run::{Core, Drained, ExecutorStats, context};
+use crate::run::{Core, Emptied, ExecutorStats, context};
 use crate::shutdown::{self, ShutdownReport};
 use crate::task::{JoinHandle, Label};
 
@@ -185,7 +185,7 @@ impl Executor {
     /// assert!(task.is_finished());
     /// ```
     pub async fn drained(&self) {
-        let mut drained = Drained::new(&self.core);
+        let mut drained = Emptied::new(&self.core);
         poll_fn(|cx| drained.poll(cx)).await;
     }
 

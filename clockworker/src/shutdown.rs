@@ -9,7 +9,7 @@ use std::task::Poll;
 
 use crate::host::RunUntil;
 use crate::queue::Counters;
-use crate::run::{Core, Drained, Gone, RunQueue, context};
+use crate::run::{Core, Emptied, Gone, RunQueue, context};
 use crate::task::{Cause, Stopped};
 
 /// How the tasks ended that an executor had when it was [shut down](crate::Executor::shutdown), or a queue when it was
@@ -48,7 +48,7 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     core.assert_own_process();
     let before = core.stats().finished();
     let mut deadline = pin!(deadline);
-    let mut none_left = Drained::new(core);
+    let mut none_left = Emptied::new(core);
     let drained = poll_fn(|cx| {
         // Admission refuses what other threads spawned before the refusal and sent to the inbox.
         core.admit_incoming();

@@ -16,7 +16,7 @@ pub(crate) struct Ending {
     failed: Cell<bool>,
     /// Why no queue takes tasks any more.
     stopped: Cell<Option<Stopped>>,
-    /// Every `Drained` that waits until no task is left.
+    /// Every `Emptied` that waits until no task is left.
     pub(super) waiting: Waiting,
     /// Whether some of them wait for the inbox, which may turn out to hold no task.
     awaits_mail: Cell<bool>,
@@ -33,12 +33,12 @@ impl Ending {
         self.stopped.get()
     }
 
-    /// Notes that a `Drained` waits until the inbox was admitted.
+    /// Notes that a `Emptied` waits until the inbox was admitted.
     pub(super) fn await_mail(&self) {
         self.awaits_mail.set(true);
     }
 
-    /// Takes the note that a `Drained` waits until the inbox was admitted.
+    /// Takes the note that a `Emptied` waits until the inbox was admitted.
     pub(super) fn take_awaits_mail(&self) -> bool {
         self.awaits_mail.replace(false)
     }
@@ -50,7 +50,7 @@ impl Core {
         self.queues.sum(|queue| queue.live.get())
     }
 
-    /// Wakes every `Drained` that waits, if no task is left.
+    /// Wakes every `Emptied` that waits, if no task is left.
     pub(super) fn after_last_finish(&self) {
         if !self.ending.waiting.is_empty() && self.live() == 0 {
             self.ending.waiting.wake_all();

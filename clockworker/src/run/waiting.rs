@@ -1,12 +1,17 @@
-//! [`Waiting`]: those who wait for one thing to happen.
+//! [`Waiting`]: those who wait for one thing to happen; and what they wait for: that [no task is left](Emptied), that a
+//! [queue is gone](Gone).
 
 use std::cell::RefCell;
 use std::mem::replace;
-use std::task::Waker;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
 
 use slab::Slab;
 
+use super::Core;
+use super::queue::RunQueue;
 use crate::base::{drop_quietly, wake_quietly};
+use crate::task::Stopped;
 
 /// The wakers of those who wait. No borrow is held while one is cloned, woken or dropped.
 #[derive(Debug, Default)]
@@ -47,5 +52,81 @@ impl Waiting {
         let take = |(_, waker): (usize, &mut Waker)| replace(waker, Waker::noop().clone());
         let wakers: Vec<Waker> = self.wakers.borrow_mut().iter_mut().map(take).collect();
         wakers.into_iter().for_each(wake_quietly);
+    }
+}
+
+/// Waits until no task is left.
+pub(crate) struct Emptied {
+    core: Rc<Core>,
+    /// The key of its waker in `Ending::waiting`.
+    key: Option<usize>,
+}
+
+impl Emptied {
+    pub(crate) fn new(core: &Rc<Core>) -> Self {
+        Self { core: Rc::clone(core), key: None }
+    }
+
+    /// Ready once no task is left, and none is on its way from another thread. `after_last_finish` wakes it when the last
+    /// task has finished, or when what came from other threads was admitted and held no task.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.none_is_left() {
+            return Poll::Ready(());
+        }
+        self.core.ending.waiting.register(&mut self.key, cx.waker());
+        // Cloning the waker was foreign code, which may have run the executor.
+        if self.none_is_left() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn none_is_left(&self) -> bool {
+        if self.core.live() > 0 {
+            return false;
+        }
+        if self.core.has_mail() {
+            // This may be inside a poll, where nothing is admitted.
+            self.core.ending.await_mail();
+            return false;
+        }
+        true
+    }
+}
+
+impl Drop for Emptied {
+    fn drop(&mut self) {
+        self.core.ending.waiting.leave(self.key);
+    }
+}
+
+/// Waits until a queue was closed and its last task has finished.
+pub(crate) struct Gone {
+    core: Rc<Core>,
+    queue: Rc<RunQueue>,
+    /// The key of its waker in `RunQueue::awaits_end`.
+    key: Option<usize>,
+}
+
+impl Gone {
+    pub(crate) fn new(core: &Rc<Core>, queue: &Rc<RunQueue>) -> Self {
+        Self { core: Rc::clone(core), queue: Rc::clone(queue), key: None }
+    }
+
+    /// Ready once the queue is gone, and its name and number are free. `remove_if_done` wakes it.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_gone() {
+            return Poll::Ready(());
+        }
+        self.queue.awaits_end.register(&mut self.key, cx.waker());
+        // Cloning the waker was foreign code, which may have run the executor.
+        if self.is_gone() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.queue.removed.get() || self.core.ending.stopped() == Some(Stopped::Dropped)
+    }
+}
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.queue.awaits_end.leave(self.key);
     }
 }
