@@ -15,7 +15,7 @@ pub(crate) struct Handover {
 
 impl Handover {
     /// Tells a scheduler all of it, in the order that [`Scheduler`] promises: groups, attributes of tasks, ready tasks.
-    pub(super) fn tell(&self, scheduler: &mut impl Scheduler) {
+    pub(crate) fn tell(&self, scheduler: &mut impl Scheduler) {
         for (group, key, attributes) in &self.groups {
             scheduler.group_opened(*group, *key, attributes);
         }

@@ -1,48 +1,33 @@
-//! A queue's scheduler, and FIFO in its place once it breaks its contract.
+//! A queue's scheduler, behind a seat that it may lose.
 
 use std::cell::{Cell, RefCell};
 
-use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task};
+use clockworker_schedulers::{Ready, Scheduler, Task};
 
 use super::PolicyFault;
 use super::groups::as_task;
-use super::handover::Handover;
 use super::records::{Popped, Records};
 use crate::task::{BATCH, Incoming, WokenList};
 
-/// The seat of a scheduler; empty once the scheduler was taken out of service, which may happen during a poll.
+/// The seat of a scheduler; empty once another has its place, which may come about during a poll.
 ///
 /// The hot loop borrows a seat between polls.
 pub(crate) type Seat<S> = RefCell<Option<S>>;
 
-/// A scheduler in service, or FIFO in its place: one of the two seats is taken.
+/// A queue's scheduler. Nothing happens in these calls once another has its place.
 #[derive(Debug)]
 pub(crate) struct Policy<S> {
-    pub(crate) chosen: Seat<S>,
-    pub(crate) successor: Seat<RunnableFifo>,
+    pub(crate) seat: Seat<S>,
 }
 
 impl<S: Scheduler> Policy<S> {
     pub(crate) fn new(scheduler: S) -> Self {
-        Policy { chosen: RefCell::new(Some(scheduler)), successor: RefCell::new(None) }
+        Policy { seat: RefCell::new(Some(scheduler)) }
     }
 
-    pub(crate) fn push(&self, task: Task, why: Ready) {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            scheduler.push(task, why);
-        } else if let Some(fifo) = &mut *self.successor.borrow_mut() {
-            fifo.push(task, why);
-        }
-    }
-
-    /// Pushes a task that was spawned with attributes. FIFO has no use for them.
-    pub(crate) fn push_spawned(&self, task: Task, attributes: &Attributes) {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            scheduler.spawned(task, attributes);
-            scheduler.push(task, Ready::Spawned);
-        } else if let Some(fifo) = &mut *self.successor.borrow_mut() {
-            fifo.push(task, Ready::Spawned);
-        }
+    /// Calls the scheduler, if it has its place.
+    pub(crate) fn call<T>(&self, call: impl FnOnce(&mut S) -> T) -> Option<T> {
+        self.seat.borrow_mut().as_mut().map(call)
     }
 
     /// See [`admit_woken`].
@@ -55,92 +40,47 @@ impl<S: Scheduler> Policy<S> {
     ) -> usize {
         let mut records = records.borrow_mut();
         let told = (ready, &PolicyCalls::default(), woken);
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            return admit_woken(scheduler, &mut records, told, deferred, most);
-        }
-        match &mut *self.successor.borrow_mut() {
-            Some(fifo) => admit_woken(fifo, &mut records, told, deferred, most),
-            None => 0,
-        }
+        self.call(|scheduler| admit_woken(scheduler, &mut records, told, deferred, most)).unwrap_or(0)
     }
 
-    /// Pops every task of the scheduler, and pushes back those that are not aborted. (Does nothing to FIFO, which gives out
-    /// tombstones in turn.)
+    /// Pops every task of the scheduler, and pushes back those that are not aborted.
     pub(crate) fn sweep(&self, records: &RefCell<Records>, ready: usize) -> Result<(), PolicyFault> {
-        let mut chosen = self.chosen.borrow_mut();
-        let Some(scheduler) = &mut *chosen else { return Ok(()) };
-        let mut records = records.borrow_mut();
-        let mut kept = Vec::new();
-        while let Some(id) = scheduler.pop() {
-            match records.take_ready(id) {
-                // It goes back at once, so that a scheduler that panics loses nothing. So it could be popped again, without end.
-                Popped::Task { runnable, group, .. } => {
-                    runnable.put_back();
-                    kept.push(as_task(id, group));
-                }
-                Popped::Aborted(removed) => removed.tell(scheduler),
-                Popped::Fault(fault) => return Err(fault),
-            }
-            if kept.len() > ready {
-                return Err(PolicyFault::Repeated);
-            }
-        }
-        if kept.len() != ready {
-            return Err(PolicyFault::Lost);
-        }
-        kept.into_iter().for_each(|task| scheduler.push(task, Ready::Woken));
-        Ok(())
+        self.call(|scheduler| sweep(scheduler, &mut records.borrow_mut(), ready)).unwrap_or(Ok(()))
     }
 
-    /// Pops every task of the scheduler, or of FIFO in its place. See [`give_out`].
+    /// Pops every task of the scheduler. See [`give_out`].
     pub(crate) fn give_out(&self, records: &RefCell<Records>) -> Result<Vec<Task>, PolicyFault> {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            return give_out(scheduler, &records.borrow());
-        }
-        let mut successor = self.successor.borrow_mut();
-        successor.as_mut().map_or(Ok(Vec::new()), |fifo| give_out(fifo, &records.borrow()))
+        self.call(|scheduler| give_out(scheduler, &records.borrow())).unwrap_or_else(|| Ok(Vec::new()))
     }
 
-    /// Tells the scheduler what there is in the queue that it takes over.
-    pub(crate) fn take_over(&self, handover: &Handover) {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            handover.tell(scheduler);
+    /// Takes the scheduler out of its place, for the caller to drop.
+    pub(crate) fn take(&self) -> Option<S> {
+        self.seat.take()
+    }
+}
+
+/// See [`Policy::sweep`].
+fn sweep<S: Scheduler>(scheduler: &mut S, records: &mut Records, ready: usize) -> Result<(), PolicyFault> {
+    let mut kept = Vec::new();
+    while let Some(id) = scheduler.pop() {
+        match records.take_ready(id) {
+            // It goes back at once, so that a scheduler that panics loses nothing. So it could be popped again, without end.
+            Popped::Task { runnable, group, .. } => {
+                runnable.put_back();
+                kept.push(as_task(id, group));
+            }
+            Popped::Aborted(removed) => removed.tell(scheduler),
+            Popped::Fault(fault) => return Err(fault),
+        }
+        if kept.len() > ready {
+            return Err(PolicyFault::Repeated);
         }
     }
-
-    pub(crate) fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            scheduler.group_opened(group, key, attributes);
-        }
+    if kept.len() != ready {
+        return Err(PolicyFault::Lost);
     }
-
-    pub(crate) fn group_changed(&self, group: GroupId, attributes: &Attributes) {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            scheduler.group_changed(group, attributes);
-        }
-    }
-
-    pub(crate) fn group_closed(&self, group: GroupId) {
-        if let Some(scheduler) = &mut *self.chosen.borrow_mut() {
-            scheduler.group_closed(group);
-        }
-    }
-
-    /// The scheduler's patience. FIFO has no limit: it loses no task and starves none.
-    pub(crate) fn patience(&self, tasks: usize) -> Option<u64> {
-        self.chosen.borrow().as_ref().and_then(|scheduler| scheduler.patience(tasks))
-    }
-
-    /// Puts FIFO in the scheduler's place, and pushes `ready` to it. Returns the old scheduler, if it was in service, for the
-    /// caller to drop.
-    pub(crate) fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<S> {
-        let mut fifo = RunnableFifo::new();
-        for task in ready {
-            fifo.push(task, Ready::Woken);
-        }
-        self.successor.replace(Some(fifo));
-        self.chosen.take()
-    }
+    kept.into_iter().for_each(|task| scheduler.push(task, Ready::Woken));
+    Ok(())
 }
 
 /// Pops every task of a scheduler, aborted ones too, for another one: exactly those that are ready, or it is a fault. The

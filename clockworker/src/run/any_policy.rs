@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task};
+use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task};
 
 use super::Core;
 use super::queue::RunQueue;
@@ -44,17 +44,20 @@ pub(super) trait AnyPolicy {
     fn take_over(&self, handover: &Handover) -> Result<(), PolicyFault>;
     /// The type of the scheduler in service.
     fn type_name(&self) -> &'static str;
-    /// Takes the scheduler out of service: from now on the queue is FIFO, beginning with `ready`. Returns the scheduler.
-    fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>>;
+    /// Takes the scheduler out of its place, for the caller to drop.
+    fn take(&self) -> Option<Box<dyn Any>>;
 }
 
 impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault> {
-        guarded(|| Policy::push(self, task, why))
+        self.told(|scheduler| scheduler.push(task, why))
     }
 
     fn push_spawned(&self, task: Task, attributes: &Attributes) -> Result<(), PolicyFault> {
-        guarded(|| Policy::push_spawned(self, task, attributes))
+        self.told(|scheduler| {
+            scheduler.spawned(task, attributes);
+            scheduler.push(task, Ready::Spawned);
+        })
     }
 
     fn admit_woken(
@@ -68,33 +71,28 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     }
 
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault> {
-        guarded(|| Policy::group_opened(self, group, key, attributes))
+        self.told(|scheduler| scheduler.group_opened(group, key, attributes))
     }
 
     fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault> {
-        guarded(|| Policy::group_changed(self, group, attributes))
+        self.told(|scheduler| scheduler.group_changed(group, attributes))
     }
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
-        guarded(|| Policy::group_closed(self, group))
+        self.told(|scheduler| scheduler.group_closed(group))
     }
 
     fn is_busy(&self) -> bool {
-        self.chosen.try_borrow_mut().is_err()
+        self.seat.try_borrow_mut().is_err()
     }
 
     fn needs_service(&self) -> bool {
         // Where it is borrowed it is on the stack, in service.
-        S::NEEDS_SERVICE && self.chosen.try_borrow().map_or(true, |chosen| chosen.is_some())
+        S::NEEDS_SERVICE && self.seat.try_borrow().map_or(true, |seat| seat.is_some())
     }
 
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault> {
-        // Not in the condition, whose borrow would last for the whole slice.
-        let in_service = self.chosen.borrow().is_some();
-        guarded_slice(|calls| match in_service {
-            true => slice::run(&self.chosen, (queue, core, calls)),
-            false => slice::run(&self.successor, (queue, core, calls)),
-        })
+        guarded_slice(|calls| slice::run(&self.seat, (queue, core, calls)))
     }
 
     fn sweep(&self, queue: &RunQueue) -> Result<(), PolicyFault> {
@@ -106,23 +104,26 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
     }
 
     fn take_over(&self, handover: &Handover) -> Result<(), PolicyFault> {
-        guarded(|| Policy::take_over(self, handover))
+        self.told(|scheduler| handover.tell(scheduler))
     }
 
     fn type_name(&self) -> &'static str {
-        // As in `needs_service`.
-        match self.chosen.try_borrow().map_or(true, |chosen| chosen.is_some()) {
-            true => std::any::type_name::<S>(),
-            false => std::any::type_name::<RunnableFifo>(),
-        }
+        std::any::type_name::<S>()
     }
 
     fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault> {
-        guarded(|| Policy::patience(self, tasks))
+        guarded(|| self.call(|scheduler| scheduler.patience(tasks)).flatten())
     }
 
-    fn replace(&self, ready: &mut dyn Iterator<Item = Task>) -> Option<Box<dyn Any>> {
-        Policy::replace(self, ready).map(|old| Box::new(old) as Box<dyn Any>)
+    fn take(&self) -> Option<Box<dyn Any>> {
+        Policy::take(self).map(|old| Box::new(old) as Box<dyn Any>)
+    }
+}
+
+impl<S: Scheduler> Policy<S> {
+    /// Tells the scheduler something.
+    fn told(&self, tell: impl FnOnce(&mut S)) -> Result<(), PolicyFault> {
+        guarded(|| self.call(tell)).map(|_| ())
     }
 }
 

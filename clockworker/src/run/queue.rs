@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::thread;
 
 use clockworker_schedulers::{
-    Attributes, Cap, GroupId, Left, QueueId, Ready, Scheduler, Share, Task, TaskId,
+    Attributes, Cap, GroupId, Left, QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId,
 };
 
 use super::Core;
 use super::aborts::Aborts;
+use super::any_policy::AnyPolicy;
 use super::queues::QueueSetup;
 use super::service::Service;
 use super::stats::TreeCounts;
@@ -18,7 +19,7 @@ use super::timing::{SliceEnd, Stride};
 use super::waiting::Waiting;
 use crate::base::drop_quietly;
 use crate::queue::{
-    Counters, GroupIndex, Limits, MAX_TASKS, PolicyFault, Records, Shedder, Waiters, Watchdog,
+    Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Shedder, Waiters, Watchdog,
 };
 use crate::task::{Finish, LiveTask, RecordKey, WokenList};
 
@@ -317,9 +318,7 @@ impl RunQueue {
         }
         self.watch.end();
         let ready = self.ready_by_slot();
-        let old = self.service.call(|policy| policy.replace(&mut ready.into_iter()));
-        // The scheduler's own drop is user code.
-        drop_quietly(old);
+        self.replace_scheduler(Rc::new(Policy::new(RunnableFifo::new())), ready);
     }
 
     /// The ready tasks, in the order of their slots. Counts them anew, so that who takes over begins with a true count,
@@ -356,12 +355,17 @@ impl RunQueue {
             Ok(ready) => ready,
             Err(_) => self.ready_by_slot(),
         };
-        let handover = self.records.borrow().handover(ready);
-        let old = self.service.put(next);
         self.fault.set(None);
         self.watch.restart();
+        self.replace_scheduler(next, ready);
+    }
+
+    /// Puts a scheduler in the place of the last one, and gives it these ready tasks.
+    fn replace_scheduler(&self, next: Rc<dyn AnyPolicy>, ready: Vec<Task>) {
+        let handover = self.records.borrow().handover(ready);
+        let old = self.service.put(next);
         self.check(self.service.call(|policy| policy.take_over(&handover)));
-        // Last, as it is user code.
+        // Last, as its drop is user code.
         drop_quietly(old);
     }
 
@@ -376,7 +380,7 @@ impl RunQueue {
     pub(crate) fn drop_scheduler(&self) {
         drop_quietly(self.service.take_next());
         if !self.service.call(|policy| policy.is_busy()) {
-            drop_quietly(self.service.call(|policy| policy.replace(&mut std::iter::empty())));
+            drop_quietly(self.service.call(|policy| policy.take()));
         }
     }
 }

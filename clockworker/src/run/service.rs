@@ -13,7 +13,7 @@ use crate::queue::Policy;
 
 /// See the [module docs](self).
 pub(super) struct Service {
-    /// The one that the queue began with. Its seats are empty, or hold FIFO without tasks, once another has come.
+    /// The one that the queue began with. Its seat is empty once another has come.
     first: Box<dyn AnyPolicy>,
     /// Whether another has come.
     is_changed: Cell<bool>,
@@ -55,8 +55,7 @@ impl Service {
 
     /// Notes the scheduler that is to come, in place of one that was noted before.
     pub(super) fn set_next<S: Scheduler + 'static>(&self, scheduler: S) {
-        let next: Rc<dyn AnyPolicy> = Rc::new(Policy::new(scheduler));
-        let unused = self.next.replace(Some(next));
+        let unused = self.next.replace(Some(Rc::new(Policy::new(scheduler))));
         self.has_next.set(true);
         drop_quietly(unused);
     }
@@ -73,10 +72,10 @@ impl Service {
         self.next.take()
     }
 
-    /// Puts a scheduler into service. Returns the last one, which has given out its tasks, for the caller to drop.
+    /// Puts a scheduler in the place of the last one. Returns that, for the caller to drop.
     #[must_use = "its drop is user code"]
     pub(super) fn put(&self, next: Rc<dyn AnyPolicy>) -> impl Sized {
-        let old = self.call(|policy| policy.replace(&mut std::iter::empty()));
+        let old = self.call(|policy| policy.take());
         self.is_changed.set(true);
         (old, self.latest.replace(Some(next)))
     }
