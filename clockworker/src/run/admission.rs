@@ -283,7 +283,6 @@ impl Core {
                 if let Some(queue) = self.queue_at(key.queue)
                     && queue.take_aborted(key)
                 {
-                    self.make_runnable(&queue);
                     self.hasten(&queue);
                 }
             }

@@ -101,10 +101,11 @@ impl Meter {
         self.clock.now().max(self.now.get())
     }
 
-    /// The last clock reading if nothing of note has passed since; else a look at the clock.
+    /// The last clock reading, unless user code may have run since: then a look at the clock.
     #[inline]
     pub(super) fn fresh(&self) -> u64 {
-        if self.is_stale.get() || self.open.get() == Account::Host { self.look() } else { self.now() }
+        let by_others = matches!(self.open.get(), Account::Host | Account::Main);
+        if by_others || self.is_stale.get() { self.look() } else { self.now() }
     }
 
     /// The time not billed yet, up to the last reading. Nanoseconds.

@@ -345,7 +345,7 @@ impl Core {
         self.slice.current.set(Current::NONE);
     }
 
-    /// Makes a queue runnable, as a task of it becomes ready or is to be dropped.
+    /// Makes a queue runnable, as a task of it becomes ready.
     ///
     /// Called before its scheduler is told of the task. (The scheduler may be the caller: then telling it panics, and the
     /// queue must be runnable, as it has a task.)
@@ -365,8 +365,9 @@ impl Core {
         }
     }
 
-    /// Has the queue served soon, as it has futures to drop, unless it is in debt to the others.
+    /// Makes a queue runnable, as it has futures to drop, and has it served soon, unless it is in debt to the others.
     pub(super) fn hasten(&self, queue: &RunQueue) {
+        queue.runnable.set(true);
         self.change_tree(|tree, now| tree.hasten(queue.id, now));
     }
 }

@@ -15,7 +15,7 @@ pub(super) const NEAR: i128 = 1 << 80;
 /// when one of them falls asleep or wakes up.
 #[derive(Clone, Default)]
 pub(super) struct VirtualClock {
-    /// W: the shares of the runnable queues, and of the one that rests.
+    /// W: the shares of the queues that count, runnable or drained.
     shares: u64,
     /// S: Σ w·v over the same.
     sum: i128,

@@ -6,7 +6,7 @@ use super::{Eevdf, QueueId};
 impl Eevdf {
     /// Makes a runnable queue sleep, but not at once: so long as it is *drained* it counts as before, and one that wakes up has not
     /// been away. It falls [asleep](Eevdf::sleep) when another has had a request served, when no queue with work is eligible, or when
-    /// another wakes up that was asleep, or is changed.
+    /// another wakes up that was asleep, or is given another share.
     #[inline]
     pub fn drain(&mut self, id: QueueId) {
         if self.state(id) != State::Runnable {
@@ -19,7 +19,7 @@ impl Eevdf {
             self.drained.push(id.index);
         }
         if self.runnable == 0 {
-            self.end_busy_period();
+            self.end_busy_period(id.index);
         }
     }
 
@@ -32,15 +32,16 @@ impl Eevdf {
         self.runnable -= 1;
     }
 
-    /// Nothing is runnable any more: all is forgiven. One of the drained queues keeps its seat and its part of the sums, which do not
-    /// show, as V goes on to its v at least.
-    fn end_busy_period(&mut self) {
+    /// Nothing is runnable any more: all is forgiven. The queue that was drained last keeps its seat and its part of the sums, which do
+    /// not show, as V goes on to its v at least.
+    fn end_busy_period(&mut self, last: u32) {
         self.clock.rest(self.furthest);
         self.busy_period += 1;
         self.longest_turn_ns = 0;
-        while self.drained.len() > 1 {
-            let first = self.drained.swap_remove(0);
-            self.unlist(first);
+        if self.drained.len() > 1 {
+            self.drained.retain(|&index| index != last);
+            self.settle_all();
+            self.drained.push(last);
         }
     }
 

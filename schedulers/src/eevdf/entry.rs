@@ -43,7 +43,7 @@ pub(super) struct Entry {
     pub(super) left_ns: u64,
     /// v. It never falls but by a change of share.
     pub(super) v: i128,
-    /// Valid while runnable.
+    /// Valid while it counts, and something is runnable.
     pub(super) deadline: i128,
     /// What it was owed when it fell asleep, as far as it may keep it. In service and not in virtual time, so that a change
     /// of share leaves it as it is. Void in another busy period.

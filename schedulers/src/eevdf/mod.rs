@@ -25,6 +25,9 @@ use clock::{NEAR, REACH, VirtualClock, is_near_zero};
 use entry::{Entry, MAX_NS, NO_SEAT, State};
 use order::Order;
 
+/// What is left of the request of a queue that is to be served soon.
+const NEXT_TO_NOTHING_NS: u64 = 1;
+
 /// The most queues at a time.
 const MAX_QUEUES: usize = 1 << 24;
 
@@ -79,13 +82,14 @@ const MAX_QUEUES: usize = 1 << 24;
 ///
 /// A queue that has run out of work is [drained](Eevdf::drain) at first, and counts as before. Where it wakes up soon, it has not been
 /// away: it goes on where it was, with its request. (Linux does so with queues that are ahead: `DELAY_DEQUEUE`.) It falls asleep when
-/// another has had a request served, when no queue with work is eligible, or when another wakes up that was asleep, or is changed.
+/// another has had a request served, when no queue with work is eligible, or when another wakes up that was asleep, or is given another
+/// share.
 ///
 /// What a queue is owed, and what it owes, survives its sleep:
 ///
 /// - **Owed** (lag > 0): kept as a credit, at most two turns of its own or of the longest that any queue has had in this busy
 ///   period: nothing can be hoarded, and a queue that naps beside polls longer than its request loses nothing. It is placed at
-///   V − credit/w·(W + w)/W, but not before the point where it was: where nothing has happened meanwhile it is there again.
+///   V − credit/w, but not before the point where it was: where nothing has happened meanwhile it is there again.
 /// - **Owing** (lag < 0): kept. The queue is placed where it was, or at V once V is past that point. Sleeping for a moment
 ///   gains nothing; sleeping long is forgiven, as the others have been served meanwhile.
 /// - Where nothing is runnable, all is forgiven, both ways: an idle CPU has nothing to be fair about. V goes on to the
@@ -226,7 +230,7 @@ impl Eevdf {
         self.join(id);
     }
 
-    /// Makes a runnable or drained queue sleep at once.
+    /// Makes a runnable or drained queue sleep at once. (The last one stays drained: nothing is owed to it then.)
     pub fn sleep(&mut self, id: QueueId) {
         if self.state(id) == State::Runnable && self.runnable > 1 {
             self.stop(id);
@@ -346,10 +350,15 @@ impl Eevdf {
     /// Has a queue served soon, unless it is in debt: cuts what is left of its present request down to next to nothing, which
     /// brings its virtual deadline near. Its next request is as long as before.
     pub fn hasten(&mut self, id: QueueId) {
-        const NEXT_TO_NOTHING_NS: u64 = 1;
         if self.state(id) != State::Vacant && self.entries[id.index()].left_ns > NEXT_TO_NOTHING_NS {
             self.cut_request(id, NEXT_TO_NOTHING_NS);
         }
+    }
+
+    /// Whether a runnable queue is to be served soon, as [`hasten`](Self::hasten) would have it.
+    #[inline]
+    pub(crate) fn is_hastened(&self, id: QueueId) -> bool {
+        self.is_runnable(id) && self.left_ns(id) <= NEXT_TO_NOTHING_NS
     }
 
     fn cut_request(&mut self, id: QueueId, left_ns: u64) {

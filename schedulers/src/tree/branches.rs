@@ -227,7 +227,8 @@ impl Branches {
             if let Some(parent) = at
                 && parent != queue
             {
-                self.nodes[parent.index()].below_ns += service_ns;
+                let below_ns = &mut self.nodes[parent.index()].below_ns;
+                *below_ns = below_ns.saturating_add(service_ns);
             }
             next = self.above((at, id));
         }

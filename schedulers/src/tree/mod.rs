@@ -153,9 +153,8 @@ impl QueueTree {
     /// Moves a sleeping queue of the top below `parent`. If `parent` has work, that goes on as its own tasks'. Ignored if the queue
     /// has a parent, children or work, or either is idle, or `parent` is capped, or has [`MAX_DEPTH`] queues above it.
     pub fn nest(&mut self, parent: QueueId, queue: QueueId, now: u64) -> Effect {
-        let is_idle = self.is_idle(parent) || self.is_idle(queue);
-        if is_idle || self.cap(parent).is_some() || self.depth(parent) >= MAX_DEPTH || self.has_work_in(queue)
-        {
+        let unfit = parent == queue || self.is_idle(parent) || self.is_idle(queue);
+        if unfit || self.cap(parent).is_some() || self.depth(parent) >= MAX_DEPTH || self.has_work_in(queue) {
             return Effect::None;
         }
         self.recount(&[parent, queue], |tree| tree.branches.add(parent, queue));
@@ -208,7 +207,7 @@ impl QueueTree {
         } else if self.running != Some(queue) {
             self.settle(queue, now);
         }
-        self.effect(queue, now, Effect::Turn)
+        self.effect(queue, now, if works { Effect::Turn } else { Effect::None })
     }
 
     /// Has `change` change what these queues keep to.
@@ -224,7 +223,7 @@ impl QueueTree {
     }
 
     fn rules(&self, queue: QueueId) -> Option<&Rules> {
-        self.rules.get(queue.index())
+        self.rules.get(queue.index()).filter(|_| self.is_known(queue))
     }
 
     fn rules_mut(&mut self, queue: QueueId) -> &mut Rules {
@@ -234,8 +233,12 @@ impl QueueTree {
         &mut self.rules[queue.index()]
     }
 
+    fn known_rules(&mut self, queue: QueueId) -> Option<&mut Rules> {
+        if self.is_known(queue) { self.rules.get_mut(queue.index()) } else { None }
+    }
+
     fn budget_mut(&mut self, queue: QueueId) -> Option<&mut Budget> {
-        self.rules.get_mut(queue.index())?.budget.as_deref_mut()
+        self.known_rules(queue)?.budget.as_deref_mut()
     }
 }
 
@@ -272,16 +275,20 @@ impl QueueTree {
     }
 
     fn end_work(&mut self, queue: QueueId) {
-        if let Some(rules) = self.rules.get_mut(queue.index()) {
+        if let Some(rules) = self.known_rules(queue) {
             rules.end_work();
         }
     }
 
-    /// Has a queue served soon, as it has futures to drop, unless it is in debt to the others: see [`Eevdf::hasten`].
+    /// Makes a queue runnable, as it has futures to drop, and has it served soon, unless it is in debt to the others: see
+    /// [`Eevdf::hasten`].
     pub fn hasten(&mut self, queue: QueueId, now: u64) -> Effect {
         if self.constrained > 0 {
             self.hasten_constrained(queue, now);
+        } else if self.branches.top.is_hastened(queue) && self.running != Some(queue) {
+            return Effect::None;
         } else {
+            self.branches.top.wake(queue);
             self.branches.top.hasten(queue);
         }
         match self.running {
@@ -292,12 +299,10 @@ impl QueueTree {
 
     #[cold]
     fn hasten_constrained(&mut self, queue: QueueId, now: u64) {
-        if !self.is_known(queue) {
-            return;
-        }
-        if let Some(rules) = self.rules.get_mut(queue.index()) {
+        if let Some(rules) = self.known_rules(queue) {
             rules.drops = true;
         }
+        self.wake_constrained(queue, now);
         if self.running != Some(queue) {
             self.settle(queue, now);
         }
@@ -365,7 +370,7 @@ impl QueueTree {
 
     #[cold]
     fn end_constrained_slice(&mut self, queue: QueueId, left: Left, now: u64) {
-        if let Some(rules) = self.rules.get_mut(queue.index()) {
+        if let Some(rules) = self.known_rules(queue) {
             rules.drops = left == Left::Drops;
         }
         match (left, self.idle_stand(queue)) {

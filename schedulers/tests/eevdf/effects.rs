@@ -43,7 +43,7 @@ fn end(tree: &mut QueueTree, queue: QueueId, service: u64, left: Left, now: u64)
 
 /// Uses up a queue's cap of 100 µs, from 0 on. It has work.
 fn throttle(tree: &mut QueueTree, queue: QueueId, period_us: u64) {
-    assert_eq!(tree.set_cap(queue, cap(100, period_us), 0), Effect::Turn);
+    assert_eq!(tree.set_cap(queue, cap(100, period_us), 0), Effect::None, "it sleeps");
     run(tree, queue, 0);
     end(tree, queue, 100 * US, Left::Tasks, 100 * US);
     assert!(tree.is_throttled(queue));
@@ -115,6 +115,41 @@ fn idle_and_throttled_queues_drop_among_the_others() {
         assert_eq!(tree.is_throttled(queue), queue == capped, "it is where it was");
         assert_eq!(tree.pick(101 * US).unwrap().queue, plain);
     }
+}
+
+/// One that sleeps when its tasks are aborted is never throttled meanwhile, though its cap is used up.
+#[test]
+fn a_queue_wakes_to_drop() {
+    let (mut tree, [plain, capped]) = queues();
+    let _ = tree.set_cap(capped, cap(100, 10_000), 0);
+    run(&mut tree, capped, 0);
+    end(&mut tree, capped, 100 * US, Left::Nothing, 100 * US);
+    for queue in [plain, capped] {
+        assert_eq!(tree.hasten(queue, 100 * US), Effect::Turn);
+        let grant = tree.pick(100 * US).unwrap();
+        assert_eq!((grant.queue, grant.drops_only), (queue, queue == capped));
+        end(&mut tree, queue, US, Left::Nothing, 101 * US);
+    }
+    assert_eq!(tree.cap_counts(capped, 101 * US).throttled_periods, 0);
+}
+
+/// No id of a queue that is gone reaches the one in its place.
+#[test]
+fn ids_of_removed_queues_name_nothing() {
+    let (mut tree, [plain, old]) = queues();
+    tree.make_idle(old);
+    assert_eq!(tree.remove(old, 0), Effect::None);
+    let new = tree.add(share(1), MS);
+    tree.make_idle(new);
+    throttle(&mut tree, new, 1_000);
+    tree.end_slice(old, Left::Tasks, 100 * US);
+    assert_eq!(tree.set_cap(old, None, 100 * US), Effect::None);
+    let _ = tree.set_share(old, share(7), 7, 100 * US);
+    tree.sleep(old, 100 * US);
+    assert_eq!(tree.nest(plain, plain, 0), Effect::None);
+    assert_eq!((tree.has_work_in(old), tree.is_throttled(old), tree.is_throttled(new)), (false, false, true));
+    assert_eq!((tree.request_ns(new), tree.pick(MS).unwrap().queue), (MS, new));
+    tree.charge(new, u64::MAX, u64::MAX);
 }
 
 #[test]

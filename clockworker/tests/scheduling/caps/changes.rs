@@ -34,6 +34,27 @@ fn a_cap_may_be_changed_midway() {
     assert_eq!(in_each(from, ms(50), 3), [5, 5, 5].map(ms));
 }
 
+/// Its first period begins now: also in a poll of the main future that has taken long, or outside of a turn.
+#[test]
+fn a_cap_counts_from_when_it_is_set() {
+    for in_main in [true, false] {
+        let ex = world();
+        let queue = ex.new_queue("a").create().unwrap();
+        let cap_late = move || {
+            work(ms(90));
+            queue.set_cap(Some(fifth())).unwrap();
+            queue.spawn(polls("a", 30, ms(1)));
+        };
+        if in_main {
+            run(&ex, async { cap_late() });
+        } else {
+            cap_late();
+        }
+        run_until(&ex, ms(300));
+        assert_eq!(in_each(ms(90), ms(100), 2), [20, 10].map(ms), "in the main future: {in_main}");
+    }
+}
+
 /// A task caps its own queue, or another's, which is running or throttled.
 #[test]
 fn tasks_may_change_caps() {
