@@ -54,7 +54,9 @@ fn assert_is_sound(pair: &mut Pair) {
     assert_eq!(runnable.len(), eevdf.runnable());
     let eligible = runnable.iter().copied().filter(|&id| eevdf.is_eligible(id));
     let earliest = eligible.min_by_key(|&id| (eevdf.virtual_deadline(id), id.index()));
-    assert_eq!(picked, earliest, "the earliest deadline of the eligible");
+    // The only one with work goes on beside drained ones that are behind.
+    let only = runnable.first().copied().filter(|_| runnable.len() == 1);
+    assert_eq!(picked, earliest.or(only), "the earliest deadline of the eligible");
     for &id in &pair.ids {
         // A lag of any size can be asked for.
         let _ = eevdf.lag(id);
