@@ -180,7 +180,7 @@ fn many_tasks_wherever_they_are_freed() {
     }
 }
 
-/// A burst leaves what its survivors need, whoever frees the others, and what an executor keeps: 1 MiB of cells, and records for as
+/// A burst leaves what its survivors need, on whichever thread the others are freed, and what an executor keeps: 1 MiB of cells, and records for as
 /// many tasks as there were at a time.
 fn a_burst_leaves_what_its_survivors_need() {
     for freed_elsewhere in [false, true] {

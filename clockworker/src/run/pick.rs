@@ -268,7 +268,7 @@ impl Core {
             Effect::None => {}
             Effect::Until { until, exact } => self.slice.limit(until, exact),
             Effect::Preempt => self.slice.preempt(),
-            // The host's waker is foreign code.
+            // The host's waker is foreign code, so callers do this last.
             Effect::Turn => self.shared.inbox.wake_parked_host(),
         }
     }

@@ -211,7 +211,9 @@ impl Core {
         if !tree.is_known(queue.id) {
             return queue.ended.get();
         }
-        TreeCounts { below_ns: tree.below_ns(queue.id), capped: tree.cap_counts(queue.id, self.meter.look()) }
+        // Where there is no cap now, none of it depends on the time.
+        let now = if queue.cap.get().is_some() { self.meter.look() } else { 0 };
+        TreeCounts { below_ns: tree.below_ns(queue.id), capped: tree.cap_counts(queue.id, now) }
     }
 
     pub(crate) fn queue_stats(&self, queue: &RunQueue) -> QueueStats {

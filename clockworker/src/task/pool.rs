@@ -1,7 +1,7 @@
 //! [`Pool`]: the memory of freed cells, for the next ones.
 //!
 //! Each cell comes from the allocator, for itself. One that the owner thread frees is kept for the next of its size, up to
-//! [`MOST_KEPT`] of each: an allocator that serves all sizes and threads keeps books for each, which takes half as long as all else in a spawn.
+//! [`MOST_KEPT`] of each: an allocator that serves all sizes and threads keeps books for each.
 //! What other threads free, and large cells, and such as need another alignment, go back to the allocator at once.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
@@ -90,7 +90,7 @@ struct List {
     kept: Cell<usize>,
 }
 
-// SAFETY: only the pool reaches the memory that it keeps, which is nobody's part.
+// SAFETY: only the pool reaches the memory that it keeps, and no cell is there any more.
 unsafe impl Send for Pool {}
 
 impl Pool {

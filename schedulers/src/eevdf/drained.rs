@@ -119,7 +119,7 @@ impl Eevdf {
         }
     }
 
-    /// Makes a drained queue sleep, with what it may keep of what it is owed: nothing where nobody is runnable.
+    /// Makes a drained queue sleep, with what it may keep of what it is owed: nothing where no queue is runnable.
     pub(super) fn fall_asleep(&mut self, index: u32) {
         let now = self.clock.note();
         let entry = &mut self.entries[index as usize];

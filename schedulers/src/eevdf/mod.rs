@@ -180,8 +180,8 @@ impl Eevdf {
     ///
     /// If there are 16,777,216 queues already.
     pub fn add(&mut self, share: Share, request_ns: u64) -> QueueId {
-        self.added = self.added.wrapping_add(1).max(1);
-        let generation = NonZeroU32::MIN.saturating_add(self.added - 1);
+        let generation = NonZeroU32::new(self.added.wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
+        self.added = generation.get();
         if let Some(index) = self.vacant.pop() {
             let now = self.note_v();
             let entry = &mut self.entries[index as usize];
@@ -192,6 +192,7 @@ impl Eevdf {
         assert!(self.entries.len() < MAX_QUEUES, "more than {MAX_QUEUES} queues");
         self.entries.push(Entry::new(generation, share, request_ns));
         self.order.reserve(self.entries.len());
+        self.drained.reserve(self.entries.len().saturating_sub(self.drained.len()));
         QueueId { index: self.entries.len() as u32 - 1, generation }
     }
 

@@ -91,7 +91,7 @@ fn it_is_asleep_before_another_is_placed() {
     eevdf.wake(newcomer);
     assert_eq!(eevdf.virtual_runtime(newcomer), Some(eevdf.virtual_time()));
     assert_eq!(eevdf.lag(behind).as_ns(), 3 * MS as i128);
-    assert!(!eevdf.is_eligible(newcomer) || eevdf.lag(newcomer).as_ns() == 0);
+    assert_eq!((eevdf.is_eligible(newcomer), eevdf.lag(newcomer).raw()), (true, 0));
     assert_eq!(eevdf.lag(ahead).as_ns(), -3 * MS as i128);
 }
 
