@@ -17,7 +17,7 @@ pub mod sample;
 pub mod sign_test;
 pub mod table;
 
-pub use comparison::{Arm, Comparison, Ratio};
+pub use comparison::{Arm, Comparison, Figure, Ratio};
 pub use experiment::{Experiment, Processes, Window};
 pub use facts::Facts;
 pub use options::Options;

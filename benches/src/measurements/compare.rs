@@ -9,7 +9,7 @@ use super::service::SERVICE;
 use super::tail::TAIL;
 use super::tenants::TENANTS;
 use crate::harness::run::run_all;
-use crate::harness::{Cell, Comparison, Found, Measurement, Options, Ratio, Table};
+use crate::harness::{Cell, Comparison, Figure, Found, Measurement, Options, Table};
 
 /// A measurement as it is asked here, and what of it is in the table at the end.
 struct Headline {
@@ -136,16 +136,21 @@ impl Headline {
     fn rows<'a>(&'a self, found: &'a Found) -> impl Iterator<Item = (&'a str, [Cell; 2])> {
         let whole = format!("cargo run --release -p clockworker-benches -- {}", self.measurement.name);
         self.shown.iter().map(move |shown| {
-            let ratio = shown.find(found).map_or(Cell::Nothing, Cell::Ratio);
+            let ratio = match shown.find(found) {
+                None => Cell::Nothing,
+                // A window of a few milliseconds may have passed without a poll of LocalSet's background.
+                Some(Figure { ratio: None, .. }) => Cell::Text("the base is 0".to_owned()),
+                Some(Figure { ratio: Some(ratio), .. }) => Cell::Ratio(*ratio),
+            };
             (shown.what, [ratio, Cell::Text(whole.clone())])
         })
     }
 }
 
 impl Shown {
-    fn find(&self, found: &Found) -> Option<Ratio> {
+    fn find<'a>(&self, found: &'a Found) -> Option<&'a Figure> {
         let is_it = |one: &&Comparison| one.part == self.part && one.title.contains(self.words);
-        found.comparisons.iter().find(is_it)?.figure(self.arm, self.figure)?.ratio
+        found.comparisons.iter().find(is_it)?.figure(self.arm, self.figure)
     }
 }
 
