@@ -51,7 +51,7 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
     let mut none_left = Emptied::new(core);
     let drained = poll_fn(|cx| {
         // Admission refuses what other threads spawned before the refusal and sent to the inbox.
-        core.admit_incoming();
+        core.receive_some();
         match none_left.poll(cx) {
             Poll::Ready(()) => Poll::Ready(true),
             Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),

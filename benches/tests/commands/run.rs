@@ -76,7 +76,8 @@ fn compare_runs_the_headlines_and_ends_with_their_ratios() {
     assert_shows(&found.printed, &["What do spawns, polls, wakes and memory cost", "in one queue"]);
     let (_, summary) = found.printed.split_once("\nHeadlines: ").unwrap();
     let rows: Vec<&str> = summary.lines().skip(2).collect();
-    let is_found = |row: &&str| ["rounds: no interval", "the base is 0"].iter().any(|cell| row.contains(cell));
+    let is_found =
+        |row: &&str| ["rounds: no interval", "the base is 0"].iter().any(|cell| row.contains(cell));
     assert!(rows.len() >= 8 && rows.iter().all(is_found), "{summary}");
     assert_shows(&found.markdown, &["## Headlines: "]);
 }

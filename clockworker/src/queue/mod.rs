@@ -30,7 +30,7 @@ pub(crate) use groups::{GroupIndex, NO_GROUP, as_task, group_of};
 pub(crate) use handover::Handover;
 pub(crate) use limits::{Limits, MAX_TASKS};
 pub(crate) use long_polls::EARNS_NS;
-pub(crate) use policy::{Policy, PolicyCalls, Seat, admit_woken_in_slice};
+pub(crate) use policy::{Policy, PolicyCalls, Seat};
 pub(crate) use records::TaskRecordLook;
 pub(crate) use records::{Aborted, Popped, Records, Removed};
 pub(crate) use shedder::Shedder;

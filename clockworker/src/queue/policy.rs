@@ -7,7 +7,6 @@ use clockworker_schedulers::{Ready, Scheduler, Task};
 use super::PolicyFault;
 use super::groups::as_task;
 use super::records::{Popped, Records};
-use crate::task::{BATCH, Incoming, WokenList};
 
 /// The seat of a scheduler; empty once another has its place, which may come about during a poll.
 ///
@@ -28,19 +27,6 @@ impl<S: Scheduler> Policy<S> {
     /// Calls the scheduler, if it has its place.
     pub(crate) fn call<T>(&self, call: impl FnOnce(&mut S) -> T) -> Option<T> {
         self.seat.borrow_mut().as_mut().map(call)
-    }
-
-    /// See [`admit_woken`].
-    pub(crate) fn admit_woken(
-        &self,
-        (records, ready): (&RefCell<Records>, &Cell<usize>),
-        woken: &WokenList,
-        deferred: Option<u8>,
-        most: usize,
-    ) -> usize {
-        let mut records = records.borrow_mut();
-        let told = (ready, &PolicyCalls::default(), woken);
-        self.call(|scheduler| admit_woken(scheduler, &mut records, told, deferred, most)).unwrap_or(0)
     }
 
     /// Pops every task of the scheduler, and pushes back those that are not aborted.
@@ -98,43 +84,6 @@ fn give_out<S: Scheduler>(scheduler: &mut S, records: &Records) -> Result<Vec<Ta
     slots.sort_unstable();
     slots.dedup();
     if slots.len() == all { Ok(given) } else { Err(PolicyFault::Lost) }
-}
-
-/// Hands a scheduler up to `most` tasks from the woken list, all of which must be of its queue; how many it took off. The
-/// host had deferred them until the turn `deferred`, or, if that is `None`, had not.
-#[inline(always)]
-fn admit_woken<S: Scheduler>(
-    policy: &mut S,
-    records: &mut Records,
-    (ready, calls, woken): (&Cell<usize>, &PolicyCalls, &WokenList),
-    deferred: Option<u8>,
-    most: usize,
-) -> usize {
-    let mut admitted = 0;
-    while admitted < most
-        && let Some(arrival) = woken.next()
-    {
-        admitted += 1;
-        if let Incoming::Ready(key) = arrival
-            && let Some((task, why)) = records.make_ready(key, deferred)
-        {
-            ready.set(ready.get() + 1);
-            let call = calls.begin();
-            policy.push(task, why);
-            call.end();
-        }
-    }
-    admitted
-}
-
-/// [`admit_woken`] in a slice of the queue: one batch.
-#[inline(never)] // the hot loop has no registers to spare
-pub(crate) fn admit_woken_in_slice<S: Scheduler>(
-    policy: &mut S,
-    records: &mut Records,
-    told: (&Cell<usize>, &PolicyCalls, &WokenList),
-) {
-    admit_woken(policy, records, told, None, BATCH);
 }
 
 /// Guards the calls of a scheduler in a slice, where one `catch_unwind` catches its panics and the executor's: tells them

@@ -60,7 +60,7 @@ impl Records {
     /// Whether it is known of each task what it is called, and since when it is there.
     pub(crate) const KEEPS_LABELS: bool = cfg!(feature = "observe");
 
-    /// Adds the record of a ready task, which `make` makes, and counts one more holder of its group.
+    /// Adds the record of a new task, which `make` makes, and counts one more holder of its group.
     pub(crate) fn insert(
         &mut self,
         queue: u32,
@@ -181,7 +181,7 @@ impl Records {
         self.attributes.remove(id.slot() as u32);
         self.labels.remove(id.slot());
         let group_closed = group == NO_GROUP || self.leave_group(group, finish);
-        Removed { task, group_closed }
+        Removed { task, group_closed, is_known: true }
     }
 
     /// Removes the record of a task that was aborted, and counted as finished then.
@@ -205,6 +205,7 @@ impl Records {
         let record = self.get_mut(id.slot(), id.generation())?;
         let live = record.take_at_rest()?;
         Some(Aborted {
+            is_known: !live.is_new(),
             live,
             task: record.as_task(id.slot()),
             group: record.standing.group(),
@@ -242,9 +243,10 @@ impl Records {
         taken
     }
 
-    /// The groups of the tasks that are ready and not aborted.
+    /// The groups of the tasks that are ready, or among arrivals, and not aborted.
     pub(crate) fn groups_of_ready(&self) -> impl Iterator<Item = GroupIndex> + '_ {
-        let is_ready = |record: &&Record| record.is_ready_to_run();
+        let has_arrived = |record: &Record| record.task.as_ref().is_some_and(LiveTask::has_arrived);
+        let is_ready = move |record: &&Record| record.is_ready_to_run() || has_arrived(record);
         self.tasks.iter().map(|(_, record)| record).filter(is_ready).map(|record| record.standing.group())
     }
 
@@ -253,17 +255,6 @@ impl Records {
         let records = self.tasks.iter().map(|(_, record)| record);
         let chosen = records.filter(|record| of.is_none_or(|group| record.standing.group() == group));
         chosen.filter_map(Record::at_rest).map(LiveTask::abort_handle).collect()
-    }
-
-    /// Marks tasks as ready that are off the woken list, but that a scheduler was never given: it called back into the
-    /// executor while it was being handed one.
-    #[cold]
-    pub(crate) fn rescue(&mut self) {
-        for (_, record) in self.tasks.iter_mut() {
-            if record.task.as_ref().is_some_and(LiveTask::is_ready) {
-                record.standing.set_ready(true);
-            }
-        }
     }
 
     /// The ready tasks, in the order of their slots, for a scheduler that takes over.
@@ -276,7 +267,8 @@ impl Records {
         let groups = self.groups.iter();
         let opened = |(index, key)| (GroupId::new(index), key, self.group_attributes(index));
         let spawned = self.tasks.iter().filter_map(|(slot, record)| {
-            let attributes = self.attributes.get(slot as u32)?;
+            // The scheduler is told of a new one when it gets it.
+            let attributes = self.attributes.get(slot as u32).filter(|_| !record.is_unknown())?;
             Some((record.as_task(slot), attributes))
         });
         Handover { groups: groups.map(opened).collect(), spawned: spawned.collect(), ready }
@@ -313,6 +305,12 @@ impl Records {
         self.attributes.insert(id.slot() as u32, attributes);
     }
 
+    /// Whether anything was said of any task.
+    #[inline]
+    pub(crate) fn have_attributes(&self) -> bool {
+        !self.attributes.is_empty()
+    }
+
     /// What was said of the task in that slot, if it has any attributes.
     #[inline]
     pub(crate) fn attributes(&self, slot: u32) -> Option<Attributes> {
@@ -343,6 +341,16 @@ impl Records {
 }
 
 impl Record {
+    /// Whether no scheduler has heard of it yet.
+    fn is_unknown(&self) -> bool {
+        self.task.as_ref().is_some_and(LiveTask::is_new)
+    }
+
+    /// Whether it was not given out yet.
+    fn is_new(&self) -> bool {
+        self.standing.is_new() || self.is_unknown()
+    }
+
     /// The task, unless it is being polled or was aborted.
     fn at_rest(&self) -> Option<&LiveTask> {
         self.task.as_ref().filter(|live| !live.is_running())
@@ -375,6 +383,8 @@ pub(crate) struct Aborted {
     pub(crate) task: Task,
     /// Whether the scheduler has it: then its record stays until it is popped.
     pub(crate) ready: bool,
+    /// Whether the scheduler has heard of it.
+    pub(crate) is_known: bool,
 }
 
 /// What the record says of an id that a scheduler popped.

@@ -21,12 +21,18 @@ impl Standing {
     /// That of a group's record: of no task, so it is never ready, and in no group.
     pub(super) const OF_GROUP: Self = Self(Self::GROUP);
 
-    /// That of a new task, which is ready: one bit says that. It has both when it is ready again.
+    /// That of a new task, which its scheduler does not know of.
     pub(super) fn new(group: GroupIndex) -> Self {
-        Self(group << 1 | Self::NEW)
+        Self(group << 1)
     }
 
-    /// Whether it was never given out since it was new.
+    /// The scheduler has a new task: one bit says that. It has both when it is ready again.
+    #[inline]
+    pub(super) fn set_new(&mut self) {
+        self.0 |= Self::NEW;
+    }
+
+    /// Whether it was never given out since the scheduler got it as a new one.
     pub(super) fn is_new(self) -> bool {
         self.0 & Self::READY == Self::NEW
     }

@@ -19,6 +19,11 @@ impl TaskAttributes {
     }
 
     #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_slot.is_empty()
+    }
+
+    #[inline]
     pub(super) fn get(&self, slot: u32) -> Option<Attributes> {
         if self.by_slot.is_empty() { None } else { self.by_slot.get(&slot).copied() }
     }

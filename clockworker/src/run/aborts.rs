@@ -68,6 +68,12 @@ impl RunQueue {
         self.aborts.any()
     }
 
+    /// How many tasks are ready now: those of the scheduler, and those that came since, but for the aborted ones.
+    pub(super) fn count_ready(&self) -> usize {
+        let aborted = self.aborts.tasks.borrow().iter().filter(|aborted| aborted.live.has_arrived()).count();
+        self.ready.get() + self.arrivals().count(self.index()) - aborted
+    }
+
     /// The slots of the aborted tasks whose futures are still to be dropped. None if they are being looked at.
     pub(super) fn slots_of_aborted(&self) -> Option<HashSet<usize>> {
         let aborted = self.aborts.tasks.try_borrow().ok()?;
@@ -82,7 +88,7 @@ impl RunQueue {
     /// Drops the future of an aborted task, with no borrow held, and counts the task as finished. Removes its record, unless
     /// the scheduler has the task; then the record is a tombstone.
     pub(super) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
-        let Aborted { live, task, ready, group } = aborted;
+        let Aborted { live, task, ready, group, is_known } = aborted;
         let finish = live.cancel(cause);
         self.count_finished(finish);
         if ready {
@@ -91,7 +97,8 @@ impl RunQueue {
             return None;
         }
         // The record goes after the future, whose drop may spawn into its group.
-        Some(self.records.borrow_mut().remove(task.id, Some(finish)))
+        let removed = self.records.borrow_mut().remove(task.id, Some(finish));
+        Some(Removed { is_known, ..removed })
     }
 
     /// Counts one more record that stays until the scheduler gives it out.

@@ -1,49 +1,38 @@
-//! Admission: hands tasks that were woken, aborted, or spawned on other threads to their queues, between polls.
+//! Admission: takes in what other threads sent, and has the queues served to which tasks came.
 //!
-//! Any number may come at once, so they are admitted in batches: one batch between two polls, and between two slices as many
-//! as fit into half of the turn. What is left comes in the next gap.
+//! Any number may come at once, so this is done in portions: a small one between two polls, and between two slices as many as
+//! fit into half of the turn. What is left comes in the next gap.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
-use clockworker_schedulers::{Attributes, Ready, Task};
+use clockworker_schedulers::{Attributes, QueueId, Task};
 
 use super::Core;
 use super::asked::QUESTION;
 use super::meter::Account;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::{BATCH, Batch, Cause, Incoming, LiveTask, Placement, RecordKey, Refused, WokenList};
+use crate::task::{Arrivals, Batch, Cause, Incoming, LiveTask, News, Placement, RecordKey, Refused};
 
-/// The most links of the inbox's stack to turn round in one gap. Some 5 µs, as each may be a cache miss.
-const TURNED: usize = 128;
+/// The most links of the inbox to turn round and take in one gap. Some 5 µs, as each may be a cache miss.
+const LINKS: usize = 128;
 
-/// The most tasks from other threads that are admitted on the running queue's account, without a reading of the clock.
-const FEW: usize = 8;
+/// The most queues to wake in one gap.
+const QUEUES: usize = 64;
 
-/// What admission has taken out of the inbox and not admitted yet, and when it pauses.
+/// What was taken out of the inbox and is not admitted yet, and when admission pauses.
 pub(super) struct Admission {
     /// The tasks taken out of the inbox.
     mail: Cell<Batch>,
     /// Whether `mail` holds a task.
     has_mail_left: Cell<bool>,
-    /// Whether the last batch was not all there was.
-    is_flooded: Cell<bool>,
-    /// Whether the running queue was charged for its polls in this batch.
-    is_charged: Cell<bool>,
     /// When admission between slices ends, to leave the rest of the turn to slices. A clock reading.
     deadline: Cell<u64>,
 }
 
 impl Default for Admission {
     fn default() -> Self {
-        Self {
-            mail: Cell::default(),
-            has_mail_left: Cell::new(false),
-            is_flooded: Cell::new(false),
-            is_charged: Cell::new(false),
-            deadline: Cell::new(u64::MAX),
-        }
+        Self { mail: Cell::default(), has_mail_left: Cell::new(false), deadline: Cell::new(u64::MAX) }
     }
 }
 
@@ -52,13 +41,24 @@ impl Admission {
     pub(super) fn end_at(&self, deadline: u64) {
         self.deadline.set(deadline);
     }
+
+    /// Whether some of the mail taken out of the inbox is left.
+    pub(super) fn has_mail_left(&self) -> bool {
+        self.has_mail_left.get()
+    }
 }
 
 impl Core {
-    /// Whether tasks were woken on this thread and are not admitted yet.
+    /// The tasks that came to each queue.
     #[inline]
-    pub(super) fn has_woken(&self) -> bool {
-        self.shared.woken_list().is_some_and(WokenList::any)
+    pub(super) fn arrivals(&self) -> &Arrivals {
+        &self.local().arrivals
+    }
+
+    /// Which queues they came to.
+    #[inline]
+    pub(super) fn news(&self) -> &News {
+        &self.local().news
     }
 
     /// Whether tasks from other threads are still to be admitted.
@@ -67,183 +67,133 @@ impl Core {
         self.admission.has_mail_left.get() || self.shared.inbox.has_mail()
     }
 
-    /// Whether the last batch was not all there was.
-    pub(crate) fn is_flooded(&self) -> bool {
-        self.admission.is_flooded.get()
-    }
-
     /// Whether there is anything to admit.
     #[inline]
     pub(crate) fn has_incoming(&self) -> bool {
-        self.has_woken() || self.has_mail()
+        self.news().any() || self.has_mail()
     }
 
-    /// Admits one batch. True if that was all.
-    pub(crate) fn admit_incoming(&self) -> bool {
-        let Some(woken) = self.shared.woken_list() else { return true };
-        if self.admission.is_flooded.get() || woken.are_many() || self.has_mail() {
-            return self.admit_batch();
+    /// Receives a small portion between two polls, on the account of the queue that is served. More than that ends the slice.
+    pub(super) fn receive_between_polls(&self) {
+        let all = self.receive(LINKS);
+        if self.meter.is_stale() {
+            self.bill_admission();
         }
-        self.admit_woken(usize::MAX);
-        true
-    }
-
-    fn admit_batch(&self) -> bool {
-        self.admission.is_charged.set(false);
-        if self.admission.is_flooded.get() || self.shared.woken_list().is_some_and(WokenList::are_many) {
-            self.charge_polls();
-        }
-        let woken = self.admit_woken(BATCH) < BATCH;
-        let mailed = !self.has_mail() || self.admit_mail();
-        if mailed && self.ending.take_awaits_mail() {
-            self.after_last_finish();
-        }
-        let all = woken && mailed;
-        if !all || self.admission.is_flooded.get() {
-            self.after_flood(all);
-        }
-        all
-    }
-
-    /// Charges the running queue for the time up to now, before admission does what takes long. The clock may not have been read since
-    /// the queue's last polls, whose time would be billed with that of the admission.
-    #[cold]
-    pub(super) fn charge_polls(&self) {
-        if !self.admission.is_charged.replace(true) {
-            self.charge_up_to_now();
-        }
-    }
-
-    /// Bills the time that a large batch took to the executor itself, and has the run loop come back for the rest.
-    #[cold]
-    fn after_flood(&self, all: bool) {
-        self.admission.is_flooded.set(!all);
         if !all {
             self.slice.preempt();
-            self.come_again();
         }
-        // Its last polls are never the executor's: if they were not charged before the batch, it is the queue that pays for all.
-        self.charge_polls();
-        // In the middle of a slice the queue has paid up to the last reading. Its grant goes on where it was.
+    }
+
+    /// Bills user code that ran in the middle of a slice, but as part of no task, to the executor itself. The queue has paid for the
+    /// time up to then, and its grant goes on where it was; but the slice ends, as its last reading of the clock was before.
+    #[cold]
+    fn bill_admission(&self) {
         let before = self.meter.now();
         self.meter.bill_own();
-        let took = self.meter.now() - before;
-        self.slice.prolong(took);
+        self.slice.prolong(self.meter.now() - before);
+        self.slice.preempt();
     }
 
-    /// Has the run loop admit more after the next poll.
-    fn come_again(&self) {
-        self.shared.woken_list().into_iter().filter(|woken| !woken.any()).for_each(WokenList::request_look);
-    }
-
-    /// Admits the woken list. What came through the inbox and was too much for one batch comes later.
-    pub(super) fn admit_woken_before_spawn(&self) {
-        self.admit_woken(usize::MAX);
-        if self.admission.is_flooded.get() {
-            self.come_again();
-        }
-    }
-
-    /// Admits batches until half of the turn is over. True if nothing is left.
+    /// Admits portions until half of the turn is over. True if nothing is left.
     pub(crate) fn admit_between_slices(&self) -> bool {
         self.meter.begin(Account::Own);
+        if !self.has_mail() && self.wake_queues_between_slices() {
+            return true;
+        }
         loop {
-            let all = self.admit_incoming();
+            let received = self.receive(LINKS);
+            let all = self.wake_queues_between_slices() && received;
+            if !all || self.meter.is_stale() {
+                self.meter.bill_own();
+            }
             if all || self.meter.now() >= self.admission.deadline.get() {
                 return all;
             }
         }
     }
 
-    /// Admits all there is, however long it takes.
-    pub(super) fn admit_all(&self) {
-        while !self.admit_incoming() {}
+    /// Receives a portion, for those who wait for that.
+    pub(crate) fn receive_some(&self) {
+        self.receive(LINKS);
     }
 
-    /// Hands up to `most` tasks of the woken list to their schedulers; how many.
-    fn admit_woken(&self, most: usize) -> usize {
-        let Some((undeferred, turn)) = self.turn.deferred() else { return self.hand_over(most, None) };
-        let admitted = self.hand_over(most.min(undeferred), None);
-        self.turn.admitted_undeferred(admitted);
-        if admitted < undeferred {
-            return admitted;
-        }
-        admitted + self.hand_over(most - admitted, Some(turn))
-    }
-
-    /// The same with tasks that the host had deferred until the turn `deferred`, or, if that is `None`, any others.
-    fn hand_over(&self, most: usize, deferred: Option<u8>) -> usize {
-        let Some(woken) = self.shared.woken_list() else { return 0 };
-        // As a rule all are of one queue.
-        if let Some(queue) = woken.only_queue().and_then(|queue| self.queue_at(queue)) {
-            let admitted = queue.admit_woken(woken, deferred, most);
-            if deferred.is_some() {
-                queue.yielded(admitted);
-            }
-            self.after_policy_call(&queue);
-            return admitted;
-        }
-        let mut queue: Option<Rc<RunQueue>> = None;
-        for admitted in 0..most {
-            let Some(arrival) = woken.next() else { return admitted };
-            match (arrival, &queue) {
-                (Incoming::Ready(key), Some(queue)) if queue.index() == key.queue => {
-                    self.admit_ready(queue, key, deferred);
-                }
-                (Incoming::Ready(key), _) => {
-                    queue = self.queue_at(key.queue);
-                    if let Some(queue) = &queue {
-                        self.admit_ready(queue, key, deferred);
-                    }
-                }
-                (arrival, _) => self.admit(arrival),
+    /// Receives all there is, however long it takes.
+    pub(crate) fn receive_all(&self) {
+        while self.has_mail() {
+            self.receive(LINKS);
+            if self.meter.is_stale() {
+                self.meter.bill_own();
             }
         }
-        most
     }
 
-    /// False if the task is ready already, or has finished.
-    fn admit_ready(&self, queue: &RunQueue, key: RecordKey, deferred: Option<u8>) -> bool {
-        let Some((task, why)) = queue.make_ready(key, deferred) else { return false };
-        if deferred.is_some() {
-            queue.yielded(1);
-        }
-        self.make_runnable(queue);
-        queue.push(task, why);
-        true
+    /// Wakes queues to which tasks came, where no slice is under way. True if none is left.
+    #[inline]
+    fn wake_queues_between_slices(&self) -> bool {
+        let now = self.meter.now();
+        let mut tree = self.queues.tree.borrow_mut();
+        self.wake_queues(|queue| tree.wake_between_slices(queue, now))
     }
 
-    /// Admits a batch of what other threads sent, and of aborts. True if that was all.
-    fn admit_mail(&self) -> bool {
-        let mut left = BATCH;
-        while self.turn_mail() {
-            while let Some(arrival) = self.next_mail() {
-                self.admit(arrival);
-                left -= 1;
-                // Where a future was dropped, that may have taken long.
-                if left == 0 || self.meter.is_stale() {
-                    return false;
-                }
+    /// The same in a slice of `served`, which pays for the time up to now, and may end by that.
+    pub(super) fn wake_queues_in_slice(&self, served: &RunQueue) {
+        self.slice.look_at_time();
+        let mut tree = self.queues.tree.borrow_mut();
+        let mut paid_until = None;
+        self.wake_queues(|queue| {
+            let now = *paid_until.get_or_insert_with(|| {
+                self.meter.read();
+                self.charge(&mut tree, served);
+                self.meter.now()
+            });
+            self.heed(tree.wake(queue, now));
+        });
+    }
+
+    /// Has `wake` wake the next of the queues to which tasks came. True if none is left.
+    #[inline]
+    pub(super) fn wake_queues(&self, mut wake: impl FnMut(QueueId)) -> bool {
+        let news = self.news();
+        let queues = self.queues.borrow();
+        for _ in 0..QUEUES {
+            let Some(index) = news.next() else { return true };
+            if let Some(Some(queue)) = queues.get(index as usize)
+                && !queue.runnable.replace(true)
+            {
+                wake(queue.id);
             }
-            // The last of an earlier batch: what has come since may be the abort of a task that was woken by now.
-            if !self.shared.inbox.has_mail() {
-                return true;
-            }
         }
-        false
+        !news.any()
     }
 
-    /// Has the mail ready to be admitted in order: what is left of an earlier batch, or else what has come. False if that
-    /// takes another gap.
-    fn turn_mail(&self) -> bool {
-        let Some(woken) = self.shared.woken_list() else { return false };
+    /// Takes in what other threads sent: turns round and takes so many links at most. Pauses after user code, which may have taken
+    /// long. True if nothing is left of what it took out of the inbox.
+    fn receive(&self, links: usize) -> bool {
+        let (mut left, was_stale) = (links, self.meter.is_stale());
+        while left > 0 && self.has_mail() && self.meter.is_stale() == was_stale {
+            left -= self.turn_mail(left);
+            while left > 0
+                && let Some(incoming) = self.next_mail()
+            {
+                self.take_in(incoming);
+                left = if self.meter.is_stale() == was_stale { left - 1 } else { 0 };
+            }
+        }
+        if !self.has_mail() && self.ending.take_awaits_mail() {
+            self.after_last_finish();
+        }
+        !self.admission.has_mail_left.get()
+    }
+
+    /// Turns round up to `most` links of what is left of the mail, or else of what has come; how many.
+    fn turn_mail(&self, most: usize) -> usize {
         let mut mail = self.admission.mail.take();
         if mail.is_empty() {
-            mail = self.shared.inbox.take_all(woken);
+            mail = self.shared.inbox.take_all(self.local());
         }
-        let are_few = mail.turn_round(FEW);
+        let turned = mail.turn_round(most);
         self.put_back(mail);
-        are_few || self.turn_many()
+        turned
     }
 
     fn next_mail(&self) -> Option<Incoming> {
@@ -254,31 +204,15 @@ impl Core {
         next
     }
 
-    /// Turns more of the mail round. True once all is turned.
-    #[cold]
-    fn turn_many(&self) -> bool {
-        self.charge_polls();
-        let mut mail = self.admission.mail.take();
-        let is_turned = mail.turn_round(TURNED);
-        self.put_back(mail);
-        is_turned
-    }
-
     fn put_back(&self, mail: Batch) {
         self.admission.has_mail_left.set(!mail.is_empty());
         self.admission.mail.set(mail);
     }
 
-    pub(super) fn admit(&self, arrival: Incoming) {
-        match arrival {
+    fn take_in(&self, incoming: Incoming) {
+        match incoming {
             Incoming::Nothing => {}
-            Incoming::Ready(key) => {
-                if let Some(queue) = self.queue_at(key.queue)
-                    && self.admit_ready(&queue, key, None)
-                {
-                    self.tell_remote_wake(&queue, key);
-                }
-            }
+            Incoming::Woken(key) => self.tell_remote_wake(key),
             Incoming::Aborted(key) => {
                 if let Some(queue) = self.queue_at(key.queue)
                     && queue.take_aborted(key)
@@ -311,11 +245,9 @@ impl Core {
         if task.is_aborted() {
             return self.refuse_new(task, Some(queue), Cause::Aborted);
         }
-        self.make_runnable(queue);
         match placement {
             None => {
                 let task = self.insert_new(queue, NO_GROUP, task);
-                queue.push(task, Ready::Spawned);
                 self.tell_spawned(queue, task);
             }
             Some(placement) => self.admit_placed(queue, task, &placement),
@@ -335,7 +267,7 @@ impl Core {
     /// Cancels a task that another thread spawned, as part of no task. Drops its future.
     #[cold]
     fn refuse_new(&self, task: LiveTask, queue: Option<&RunQueue>, cause: Cause) {
-        self.charge_polls();
+        self.charge_up_to_now();
         let finish = task.cancel(cause);
         self.meter.mark_stale();
         // Counted afterwards: what the cancelling drops may close the queue.
@@ -359,7 +291,7 @@ impl Core {
         queue.release_group(group);
         let attributes = placement.request.attributes(|| self.meter.look());
         self.note_tag(&attributes);
-        queue.push_spawned(task, &attributes);
+        queue.set_attributes(task, &attributes);
         self.tell_spawned(queue, task);
     }
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task};
+use clockworker_schedulers::{Attributes, GroupId, Scheduler, Task};
 
 use super::Core;
 use super::queue::RunQueue;
@@ -11,21 +11,9 @@ use super::slice::{self, Halt};
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
 use crate::queue::{Handover, Policy, PolicyCalls, PolicyFault};
-use crate::task::WokenList;
 
-/// A queue's [`Policy`] without its type. One dynamic call per slice or admission, none per poll.
+/// A queue's [`Policy`] without its type. One dynamic call per slice, none per poll.
 pub(super) trait AnyPolicy {
-    fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault>;
-    /// Pushes a task that was spawned with attributes.
-    fn push_spawned(&self, task: Task, attributes: &Attributes) -> Result<(), PolicyFault>;
-    /// See [`RunQueue::admit_woken`].
-    fn admit_woken(
-        &self,
-        queue: &RunQueue,
-        woken: &WokenList,
-        deferred: Option<u8>,
-        most: usize,
-    ) -> Result<usize, PolicyFault>;
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
@@ -49,27 +37,6 @@ pub(super) trait AnyPolicy {
 }
 
 impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
-    fn push(&self, task: Task, why: Ready) -> Result<(), PolicyFault> {
-        self.told(|scheduler| scheduler.push(task, why))
-    }
-
-    fn push_spawned(&self, task: Task, attributes: &Attributes) -> Result<(), PolicyFault> {
-        self.told(|scheduler| {
-            scheduler.spawned(task, attributes);
-            scheduler.push(task, Ready::Spawned);
-        })
-    }
-
-    fn admit_woken(
-        &self,
-        queue: &RunQueue,
-        woken: &WokenList,
-        deferred: Option<u8>,
-        most: usize,
-    ) -> Result<usize, PolicyFault> {
-        guarded(|| Policy::admit_woken(self, (&queue.records, &queue.ready), woken, deferred, most))
-    }
-
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault> {
         self.told(|scheduler| scheduler.group_opened(group, key, attributes))
     }

@@ -29,7 +29,7 @@ impl Core {
     #[cold]
     pub(super) fn answer(&self, task: LiveTask) {
         if let Some(core) = self.this.upgrade() {
-            self.charge_polls();
+            self.charge_up_to_now();
             let _entered = context::enter(&core);
             // Wakes who asked, which is foreign code.
             task.poll_and_drop();

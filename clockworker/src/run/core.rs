@@ -20,7 +20,7 @@ use super::timing::Pace;
 use super::turn::TurnState;
 use super::watching::Round;
 use crate::base::Clock;
-use crate::task::{Shared, SharedRef};
+use crate::task::{Local, Shared, SharedRef};
 
 /// How long an executor may keep its host waiting.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +96,12 @@ impl Core {
 }
 
 impl Core {
+    /// What only the owner thread reaches.
+    #[inline]
+    pub(super) fn local(&self) -> &Local {
+        self.shared.on_owner_thread()
+    }
+
     /// Panics in a child process made by a `fork`: what its copy of the executor ran, the parent runs too.
     #[track_caller]
     pub(crate) fn assert_own_process(&self) {

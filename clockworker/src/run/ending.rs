@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::Core;
 use super::waiting::Waiting;
 use crate::base::UnhandledPanic;
-use crate::task::{Cause, Stopped, WokenList};
+use crate::task::{Cause, Stopped};
 
 /// Whether and how an executor ends.
 #[derive(Default)]
@@ -62,8 +62,6 @@ impl Core {
         if self.ending.unhandled_panic.get() == UnhandledPanic::ShutdownRuntime {
             self.ending.failed.set(true);
             self.slice.preempt();
-            // The run loop looks at `failed` after admissions only.
-            self.shared.woken_list().into_iter().for_each(WokenList::request_look);
         }
     }
 
@@ -104,16 +102,17 @@ impl Core {
 
     /// Cancels every task there is.
     pub(crate) fn cancel_all(&self, cause: Cause) {
-        self.admit_all();
+        self.receive_all();
         for queue in self.all_queues() {
             queue.cancel_all(cause);
+            queue.clear_arrivals();
             if queue.runnable.replace(false) {
                 self.queues.tree.borrow_mut().sleep(queue.id, self.meter.look());
             }
             self.after_finish(&queue);
         }
         // Links to tasks that are complete now.
-        self.admit_all();
+        self.receive_all();
     }
 
     /// Drops every future and scheduler, then closes the inbox. Nothing brings a future back afterwards: wakers can only
@@ -123,10 +122,9 @@ impl Core {
         self.cancel_all(Cause::ExecutorDropped);
         self.release.silence();
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());
-        let Some(woken) = self.shared.woken_list() else { return };
         // What other threads send meanwhile is completed first.
-        while !self.shared.inbox.close(woken) {
-            self.admit_all();
+        while !self.shared.inbox.close(self.local()) {
+            self.receive_all();
         }
         // Wakers and handles would keep it: it may hold some itself.
         self.set_probe(None);

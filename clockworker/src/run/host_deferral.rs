@@ -39,8 +39,8 @@ struct Mark {
 struct MarkState {
     /// Whether it was deferred, and not woken since.
     is_deferred: Cell<bool>,
-    /// How many tasks the visit had woken before the mark. None if the mark was not woken.
-    woken_before: Cell<Option<usize>>,
+    /// How many tasks had come before it was woken. None if it was not.
+    came_before: Cell<Option<u32>>,
     /// The address of the host's waker.
     host: Cell<usize>,
     /// Whether that host has woken a mark.
@@ -73,24 +73,24 @@ impl HostDeferral {
         let Some(state) = self.mark.state.get() else { return };
         self.is_set.set(true);
         // Where nothing is deferred, it is woken in this call.
-        state.woken_before.set(None);
+        state.came_before.set(None);
         state.is_deferred.set(false);
         defer(&self.waker);
         state.is_deferred.set(true);
     }
 
-    /// Ends the visit, if one was under way. How many tasks it woke that the host had not deferred: the first of the woken
-    /// list.
+    /// Ends the visit, if one was under way. Whether it woke tasks that the host had deferred.
     #[inline]
-    pub(super) fn end_visit(&self) -> usize {
-        if self.is_set.replace(false) { self.take() } else { usize::MAX }
+    pub(super) fn end_visit(&self) -> bool {
+        self.is_set.replace(false) && self.take()
     }
 
     #[cold]
-    fn take(&self) -> usize {
-        let Some(state) = self.mark.state.get() else { return usize::MAX };
+    fn take(&self) -> bool {
+        let Some(state) = self.mark.state.get() else { return false };
         state.is_deferred.set(false);
-        state.woken_before.take().unwrap_or(usize::MAX)
+        let came = self.mark.shared.on_owner_thread().news.count();
+        state.came_before.take().is_some_and(|before| before != came)
     }
 
     /// Notes that the waker of a host is dropped: another one may have its address.
@@ -105,7 +105,9 @@ impl WakeTarget for Mark {
     fn wake(&self) {
         let Some(state) = self.state.get().filter(|state| state.is_deferred.replace(false)) else { return };
         state.works.set(true);
-        state.woken_before.set(self.shared.woken_list().map(|woken| woken.len()));
+        let news = &self.shared.on_owner_thread().news;
+        state.came_before.set(Some(news.count()));
+        news.begin_deferred();
         self.shared.inbox.wake_parked_host();
     }
 }

@@ -156,7 +156,6 @@ impl Core {
     /// Gives the queue that EEVDF picks a slice. None if no queue is runnable.
     pub(crate) fn run_slice(&self) -> Option<SliceEnd> {
         let queue = self.pick()?;
-        self.end_visit();
         self.meter.begin(Account::Queue);
         let end = match self.shared.probe() {
             None => self.serve(&queue),
@@ -202,7 +201,7 @@ impl Core {
         queue.slice_is_over();
         // Also `Preempted`, but not by a queue: a slice in which the queue's own tasks were aborted, or in which there was
         // more to admit than fits between two polls.
-        if end == SliceEnd::Preempted && !queue.has_aborted() && !self.is_flooded() {
+        if end == SliceEnd::Preempted && !queue.has_aborted() && !self.admission.has_mail_left() {
             queue.counters.preemptions.add(1);
         }
         let mut tree = self.queues.tree.borrow_mut();
@@ -213,6 +212,10 @@ impl Core {
             queue.counters.overrun_ns.add(now - until);
         }
         self.charge(&mut tree, queue);
+        // Before this queue may be left without work: whether it counts on depends on who has any.
+        if self.news().any() {
+            self.wake_queues(|queue| tree.wake_between_slices(queue, now));
+        }
         let left = queue.left();
         tree.end_slice(queue.id, left, now);
         self.meter.end_slice();
@@ -239,7 +242,7 @@ impl Core {
 
     /// Charges a queue up to the last clock reading.
     #[inline(always)] // 20 instructions a slice
-    fn charge(&self, tree: &mut QueueTree, queue: &RunQueue) {
+    pub(super) fn charge(&self, tree: &mut QueueTree, queue: &RunQueue) {
         let service = self.meter.take();
         queue.counters.busy_ns.add(service);
         tree.charge(queue.id, service, self.meter.now());
@@ -263,7 +266,7 @@ impl Core {
     }
 
     /// Does what a change of the tree of queues asks.
-    fn heed(&self, effect: Effect) {
+    pub(super) fn heed(&self, effect: Effect) {
         match effect {
             Effect::None => {}
             Effect::Until { until, exact } => self.slice.limit(until, exact),

@@ -48,7 +48,7 @@ impl Core {
         }
     }
 
-    /// Tells of a task that its scheduler has just been given.
+    /// Tells of a task that was spawned here, or has just come from another thread.
     #[inline]
     pub(super) fn tell_spawned(&self, queue: &RunQueue, task: Task) {
         if self.shared.is_probed() {
@@ -58,10 +58,12 @@ impl Core {
 
     /// Tells of a task that another thread has woken, and that is ready now.
     #[inline]
-    pub(super) fn tell_remote_wake(&self, queue: &RunQueue, task: RecordKey) {
-        if self.shared.is_probed() {
+    pub(super) fn tell_remote_wake(&self, task: RecordKey) {
+        if self.shared.is_probed()
+            && let Some(queue) = self.queue_at(task.queue)
+        {
             let id = TaskId::new(task.slot, task.generation);
-            self.tell_of(queue, id, None, |probe, task| probe.woken(task, WokenBy::Remote));
+            self.tell_of(&queue, id, None, |probe, task| probe.woken(task, WokenBy::Remote));
         }
     }
 
@@ -93,8 +95,7 @@ impl Core {
     /// Runs a slice of the queue inside a call of the probe.
     #[cold]
     pub(super) fn serve_probed(&self, probe: &dyn Probe, queue: &RunQueue) -> SliceEnd {
-        let view =
-            QueueView { index: queue.index(), number: queue.id.generation(), ready: queue.ready.get() };
+        let view = QueueView { index: queue.index(), number: queue.id.generation(), ready: queue.waiting() };
         let now_ns = self.meter.now();
         self.caller().note(now_ns);
         let serve = || {

@@ -21,13 +21,15 @@ use crate::base::drop_quietly;
 use crate::queue::{
     Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Shedder, Waiters, Watchdog,
 };
-use crate::task::{Finish, LiveTask, RecordKey, WokenList};
+use crate::task::{Arrivals, Finish, LiveTask, RecordKey, SharedRef};
 
 /// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
     pub(super) name: RefCell<Arc<str>>,
     /// Its id in the tree of queues, and its place in the table of queues.
     pub(crate) id: QueueId,
+    /// Where its arrivals are.
+    shared: SharedRef,
     pub(crate) records: RefCell<Records>,
     pub(super) service: Service,
     /// Tasks that the scheduler has and that are not aborted.
@@ -70,8 +72,8 @@ pub(crate) struct RunQueue {
 
 impl RunQueue {
     pub(crate) fn new<S: Scheduler + 'static>(
-        name: Arc<str>,
-        id: QueueId,
+        (name, id): (Arc<str>, QueueId),
+        shared: SharedRef,
         standing: QueueSetup,
         scheduler: S,
     ) -> Rc<Self> {
@@ -79,6 +81,7 @@ impl RunQueue {
         Rc::new(Self {
             name: RefCell::new(name),
             id,
+            shared,
             records: RefCell::default(),
             service: Service::new(scheduler),
             ready: Cell::new(0),
@@ -117,9 +120,14 @@ impl RunQueue {
         self.name.borrow().to_string()
     }
 
-    /// Adds a task, which `make` makes, for the caller to hand to the scheduler.
+    /// Adds a task, which `make` makes, and puts it among the arrivals.
     #[inline(always)] // a call is 22 instructions of a spawn by another thread
     pub(crate) fn insert(&self, group: GroupIndex, make: impl FnOnce(RecordKey) -> LiveTask) -> Task {
+        let make = |key| {
+            let live = make(key);
+            live.arrive(Ready::Spawned);
+            live
+        };
         let task = self.records.borrow_mut().insert(self.index(), group, make);
         self.live.set(self.live.get() + 1);
         self.counters.spawned.add(1);
@@ -151,27 +159,30 @@ impl RunQueue {
 
     /// About how many ready tasks have not merely yielded.
     pub(super) fn ready_but_for_yielders(&self) -> usize {
-        self.ready.get().saturating_sub(self.yielders.get())
+        self.ready.get().saturating_sub(self.yielders.get()) + self.arrivals().len(self.index())
     }
 
-    /// Marks a woken task as ready. The host had deferred it until the turn `deferred`, or, if that is `None`, has not.
-    /// None if it was ready already, or has finished.
-    pub(crate) fn make_ready(&self, key: RecordKey, deferred: Option<u8>) -> Option<(Task, Ready)> {
-        self.records.borrow_mut().make_ready(key, deferred)
+    /// The arrivals of all queues.
+    #[inline]
+    pub(crate) fn arrivals(&self) -> &Arrivals {
+        &self.shared.on_owner_thread().arrivals
     }
 
-    /// Hands the scheduler up to `most` tasks from the woken list, all of which must be of this queue; how many.
-    pub(crate) fn admit_woken(&self, woken: &WokenList, deferred: Option<u8>, most: usize) -> usize {
-        let admitted = self.service.call(|policy| policy.admit_woken(self, woken, deferred, most));
-        let count = admitted.unwrap_or(most);
-        self.check(admitted.map(drop));
-        count
+    /// Whether tasks came that its scheduler has not got yet.
+    #[inline]
+    pub(super) fn has_arrivals(&self) -> bool {
+        !self.arrivals().is_empty(self.index())
     }
 
-    /// Hands a task to the scheduler.
-    pub(crate) fn push(&self, task: Task, why: Ready) {
-        self.ready.set(self.ready.get() + 1);
-        self.check(self.service.call(|policy| policy.push(task, why)));
+    /// Takes out those that are over, once all tasks are.
+    pub(super) fn clear_arrivals(&self) {
+        let left = self.arrivals().next(self.index());
+        debug_assert!(left.is_none(), "{left:?} is not over");
+    }
+
+    /// About how many tasks wait for a poll.
+    pub(super) fn waiting(&self) -> usize {
+        self.ready.get() + self.arrivals().len(self.index())
     }
 
     /// What was said of the task in that slot, if it has any attributes.
@@ -180,20 +191,14 @@ impl RunQueue {
         self.records.borrow().attributes(slot)
     }
 
-    /// Hands a new task to the scheduler, with what was said of it if that is anything.
-    pub(crate) fn push_spawned(&self, task: Task, attributes: &Attributes) {
-        if *attributes == Attributes::new() {
-            return self.push(task, Ready::Spawned);
+    /// Notes what was said of a new task, if that is anything. Its scheduler is told when it gets the task.
+    #[inline]
+    pub(crate) fn set_attributes(&self, task: Task, attributes: &Attributes) {
+        if *attributes != Attributes::new() {
+            let mut records = self.records.borrow_mut();
+            records.live(task.id).into_iter().for_each(|live| live.set_tag(attributes.tag));
+            records.set_attributes(task.id, *attributes);
         }
-        self.records.borrow().live(task.id).into_iter().for_each(|live| live.set_tag(attributes.tag));
-        self.records.borrow_mut().set_attributes(task.id, *attributes);
-        self.ready.set(self.ready.get() + 1);
-        self.check(self.service.call(|policy| policy.push_spawned(task, attributes)));
-    }
-
-    /// Pushes a task that yielded and is counted as ready already.
-    pub(crate) fn push_again(&self, task: Task) {
-        self.check(self.service.call(|policy| policy.push(task, Ready::Yielded)));
     }
 
     /// What there is to do in a slice.
@@ -201,7 +206,7 @@ impl RunQueue {
     pub(super) fn left(&self) -> Left {
         match () {
             () if self.aborts.any() => Left::Drops,
-            () if self.ready.get() > 0 => Left::Tasks,
+            () if self.ready.get() > 0 || self.has_arrivals() => Left::Tasks,
             () => Left::Nothing,
         }
     }
@@ -325,8 +330,7 @@ impl RunQueue {
     /// whatever the scheduler did.
     #[cold]
     fn ready_by_slot(&self) -> Vec<Task> {
-        let mut records = self.records.borrow_mut();
-        records.rescue();
+        let records = self.records.borrow();
         self.ready.set(records.ready_to_run());
         records.ready().collect()
     }

@@ -1,6 +1,6 @@
 //! [`Queues`]: the table of queues, in which they are created, given other shares, closed and removed.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{OnceCell, Ref, RefCell};
 use std::iter;
 use std::rc::Rc;
 
@@ -29,6 +29,12 @@ impl Queues {
     /// The queue for tasks that are spawned outside a task.
     pub(super) fn default_queue(&self) -> Option<Rc<RunQueue>> {
         self.default.get().cloned()
+    }
+
+    /// The table.
+    #[inline]
+    pub(super) fn borrow(&self) -> Ref<'_, Vec<Option<Rc<RunQueue>>>> {
+        self.list.borrow()
     }
 
     /// How many queues the table has room for, removed ones included.
@@ -123,7 +129,8 @@ impl Core {
     ) -> Rc<RunQueue> {
         let (is_idle, cap) = (setup.is_idle, setup.cap);
         let parent = setup.parent.as_ref().map(|parent| parent.id);
-        let queue = RunQueue::new(name.into(), id, setup, scheduler);
+        self.local().arrivals.add_queue(id.index());
+        let queue = RunQueue::new((name.into(), id), self.shared.clone(), setup, scheduler);
         let mut queues = self.queues.list.borrow_mut();
         if queues.len() <= id.index() {
             queues.resize(id.index() + 1, None);
@@ -298,6 +305,7 @@ impl Core {
         self.collect_refused(&queue.name.borrow());
         self.shared.remove_name(&queue.name.borrow(), queue.id);
         let entry = self.queues.list.borrow_mut().get_mut(queue.id.index()).and_then(Option::take);
+        queue.clear_arrivals();
         self.queues.removed_counters.absorb(&queue.counters);
         queue.ended.set(self.tree_counts(queue));
         self.change_tree(|tree, now| tree.remove(queue.id, now));

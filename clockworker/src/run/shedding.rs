@@ -14,7 +14,7 @@ impl RunQueue {
     pub(super) fn sheds(&self, reserved: usize, now: u64) -> bool {
         let polls = self.counters.polls.get();
         let mut shedder = self.shedder.borrow_mut();
-        shedder.as_mut().is_some_and(|shedder| !shedder.admits(self.ready.get() + reserved, polls, now))
+        shedder.as_mut().is_some_and(|shedder| !shedder.admits(self.waiting() + reserved, polls, now))
     }
 
     /// Tells the shedder that a slice has ended.
@@ -23,7 +23,7 @@ impl RunQueue {
         if let Some(shedder) = &mut *self.shedder.borrow_mut()
             && let Ok(records) = self.records.try_borrow()
         {
-            shedder.end_slice(&records, self.ready.get(), self.counters.polls.get(), now);
+            shedder.end_slice(&records, self.waiting(), self.counters.polls.get(), now);
         }
     }
 

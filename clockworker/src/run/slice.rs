@@ -4,16 +4,17 @@
 //! borrow is held while a task runs: records and scheduler are borrowed between polls, to settle the last task and choose the
 //! next.
 
-use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker_schedulers::{Left, Ready, RunnableFifo, Scheduler, Task, TaskId};
 
 use super::Core;
 use super::probed::{Listener, NoProbe, Probed, ProbedTask};
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
-use crate::queue::{
-    GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, admit_woken_in_slice, as_task,
-};
-use crate::task::{Cause, Finish, Ran, Runnable, Shared};
+use crate::queue::{GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, as_task};
+use crate::task::{Arrivals, Cause, Finish, Ran, Runnable, Shared};
+
+/// The most arrivals that are admitted between two polls. Some 5 µs.
+const BATCH: usize = 64;
 
 /// How many polls before its own a task's memory is prefetched: enough for a miss of the last-level cache (some 100 ns) to be
 /// over, at 10 to 30 ns a poll.
@@ -64,7 +65,7 @@ fn run_for<L: Listener, S: Scheduler>(
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Result<SliceEnd, Halt> {
     let shared: &Shared = &core.shared;
-    let Some(woken) = shared.woken_list() else { unreachable!("slices are run on the owner thread") };
+    let (arrivals, news) = (core.arrivals(), core.news());
     if queue.has_aborted()
         && let Some(end) = drop_aborted(seat, (queue, core, calls))
     {
@@ -92,21 +93,29 @@ fn run_for<L: Listener, S: Scheduler>(
         };
         let yielded = settle(policy, &mut records, (queue, core, calls), (id, group), ran, timed);
         tell_time(policy, core, calls, passed_ns + timed.elapsed_ns);
-        if woken.any() || shared.inbox.has_mail() {
-            let only_own = woken.is_only_of(queue.index());
-            if only_own && !core.is_flooded() && !shared.inbox.has_mail() {
-                // No other queue becomes runnable by that, so nothing is preempted.
-                admit_woken_in_slice(policy, &mut records, (&queue.ready, calls, woken));
-            } else {
+        let has_mail = shared.inbox.has_mail();
+        if has_mail || news.any() {
+            let mut has_own = true;
+            if has_mail || !news.take_only_of(queue.index()) {
                 drop((seated, records));
-                core.admit_incoming();
-                core.slice.look_at_time();
+                if has_mail {
+                    core.receive_between_polls();
+                }
+                if yielded.is_none() && queue.left() == Left::Nothing {
+                    break; // other queues are woken after the slice
+                }
+                core.wake_queues_in_slice(queue);
                 (seated, records) = (seat.borrow_mut(), queue.records.borrow_mut());
                 policy = match seated.as_mut() {
                     Some(policy) => policy,
                     // FIFO in its place has every ready task, this one included.
                     None => return Ok(SliceEnd::PolicyFault),
                 };
+                has_own = queue.has_arrivals();
+            }
+            if has_own && !admit(policy, &mut records, queue, calls, arrivals) {
+                news.note(queue.index());
+                tell_time(policy, core, calls, timing.read_between_polls());
             }
         }
         if let Some(end) = timing.end(S::NEEDS_SERVICE) {
@@ -119,6 +128,45 @@ fn run_for<L: Listener, S: Scheduler>(
         calls.guard(|| policy.drained());
     }
     Ok(SliceEnd::Drained)
+}
+
+/// Hands the scheduler what came to its queue, up to a batch. True if that was all.
+#[inline(never)] // the hot loop has no registers to spare
+fn admit<S: Scheduler>(
+    policy: &mut S,
+    records: &mut Records,
+    queue: &RunQueue,
+    calls: &PolicyCalls,
+    arrivals: &Arrivals,
+) -> bool {
+    let mut left = BATCH;
+    while let Some((key, why)) = arrivals.next(queue.index()) {
+        if let Some(task) = records.make_ready(key, why) {
+            queue.ready.set(queue.ready.get() + 1);
+            if why == Ready::Deferred {
+                queue.yielded(1);
+            }
+            let call = calls.begin();
+            if why == Ready::Spawned && records.have_attributes() {
+                tell_attributes(policy, records, task);
+            }
+            policy.push(task, why);
+            call.end();
+        }
+        left -= 1;
+        if left == 0 {
+            return arrivals.is_empty(queue.index());
+        }
+    }
+    true
+}
+
+#[cold]
+#[inline(never)]
+fn tell_attributes<S: Scheduler>(policy: &mut S, records: &Records, task: Task) {
+    if let Some(attributes) = records.attributes(task.id.slot() as u32) {
+        policy.spawned(task, &attributes);
+    }
 }
 
 /// Tells the scheduler of the time that has passed since it was told last, if the clock was read since.
@@ -143,7 +191,7 @@ fn hand_back<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, queue: &RunQueue
     }
 }
 
-/// Chooses the task that the slice begins with.
+/// Admits what came to the queue, and chooses the task that the slice begins with.
 #[inline(always)] // as `choose`
 fn first<S: Scheduler>(
     seat: &Seat<S>,
@@ -156,11 +204,16 @@ fn first<S: Scheduler>(
             if S::WANTS_CLOCK {
                 calls.guard(|| policy.time_is(core.meter.now()));
             }
-            choose(policy, &mut queue.records.borrow_mut(), queue, calls, None)?
+            let records = &mut queue.records.borrow_mut();
+            let arrivals = core.arrivals();
+            if !arrivals.is_empty(queue.index()) && !admit(policy, records, queue, calls, arrivals) {
+                core.news().note(queue.index());
+            }
+            choose(policy, records, queue, calls, None)?
         }
         None => None,
     };
-    if core.is_flooded() { unless_aborted(first, queue) } else { Ok(first) }
+    if core.admission.has_mail_left() { unless_aborted(first, queue, core) } else { Ok(first) }
 }
 
 /// Renews tokio's budget after a poll that has spent it. A task that returned `Pending` then was cut short: it is polled
@@ -197,7 +250,8 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
 /// Keeps `next` from being polled if it was aborted. While tasks from other threads wait for admission, aborts may be among
 /// them; a slice has one poll then.
 #[cold]
-fn unless_aborted(next: Option<Chosen>, queue: &RunQueue) -> Result<Option<Chosen>, Halt> {
+fn unless_aborted(next: Option<Chosen>, queue: &RunQueue, core: &Core) -> Result<Option<Chosen>, Halt> {
+    core.slice.preempt();
     match next {
         Some(Chosen { runnable, id, .. }) if runnable.is_aborted() => {
             runnable.put_back();
@@ -240,14 +294,14 @@ fn drop_aborted<S: Scheduler>(
         }
         queue.sweep_tombstones();
         if core.has_incoming() {
-            core.admit_incoming();
-            core.slice.look_at_time();
+            core.receive_between_polls();
+            core.wake_queues_in_slice(queue);
         }
         if let Some(end) = timing.end(S::NEEDS_SERVICE) {
             return Some(end);
         }
     }
-    (core.slice.drops_only() && queue.ready.get() > 0).then_some(SliceEnd::Spent)
+    (core.slice.drops_only() && queue.left() == Left::Tasks).then_some(SliceEnd::Spent)
 }
 
 /// The task that was polled last.
@@ -347,7 +401,7 @@ fn settle<S: Scheduler>(
     queue.counters.polls.add(1);
     match ran {
         Ran::Pending(runnable) => {
-            runnable.park(core.turn_number());
+            runnable.park(core.news().turn());
             records.set_waiting(id);
             let task = as_task(id, group);
             count_in_group::<S>(records, task, timed);
@@ -407,9 +461,11 @@ fn settle_with_successor(queue: &RunQueue, core: &Core, task: (TaskId, GroupInde
     // FIFO ignores what was served and which tasks finished, so any other will do.
     let mut unused = RunnableFifo::new();
     let calls = PolicyCalls::default();
-    let yielded =
-        settle(&mut unused, &mut queue.records.borrow_mut(), (queue, core, &calls), task, ran, Timed::NOT);
+    let mut records = queue.records.borrow_mut();
+    let yielded = settle(&mut unused, &mut records, (queue, core, &calls), task, ran, Timed::NOT);
     if let Some(task) = yielded {
-        queue.push_again(task);
+        queue.ready.set(queue.ready.get() - 1);
+        records.set_waiting(task.id);
+        records.live(task.id).into_iter().for_each(|live| live.arrive(Ready::Yielded));
     }
 }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::rc::Rc;
 
-use clockworker_schedulers::{Attributes, Ready, Task};
+use clockworker_schedulers::{Attributes, Task};
 
 use super::Core;
 use super::pick::Current;
@@ -24,7 +24,7 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.spawn_and(queue, group, label, future, |task| self.push_plain(queue, task))
+        self.spawn_and(queue, group, label, future, |task| self.inherit_tag(queue, task))
     }
 
     /// [`spawn`](Core::spawn) of a task of which something is said.
@@ -43,10 +43,10 @@ impl Core {
         let attributes = request.attributes(|| self.meter.look());
         let attributes = if request.has_tag() { attributes } else { self.with_inherited_tag(attributes) };
         self.note_tag(&attributes);
-        self.spawn_and(queue, group, label, future, |task| queue.push_spawned(task, &attributes))
+        self.spawn_and(queue, group, label, future, |task| queue.set_attributes(task, &attributes))
     }
 
-    /// Spawns a task, which `push` hands to its scheduler.
+    /// Spawns a task, of which `describe` notes what is said of it.
     #[inline(always)] // it is given the future
     fn spawn_and<F>(
         &self,
@@ -54,14 +54,14 @@ impl Core {
         group: GroupIndex,
         label: Label,
         future: F,
-        push: impl FnOnce(Task),
+        describe: impl FnOnce(Task),
     ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
         match self.may_spawn_now(queue, group) {
-            Ok(()) => self.spawn_pushed(queue, group, label, future, push),
+            Ok(()) => self.spawn_pushed(queue, group, label, future, describe),
             Err(why) => refuse(&self.shared, label, why, future),
         }
     }
@@ -83,10 +83,10 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.spawn_pushed(queue, group, label, future, |task| self.push_plain(queue, task))
+        self.spawn_pushed(queue, group, label, future, |task| self.inherit_tag(queue, task))
     }
 
-    /// [`spawn_into_room`](Core::spawn_into_room) of a task that `push` hands to its scheduler.
+    /// [`spawn_into_room`](Core::spawn_into_room) of a task that `describe` says something of.
     #[inline(always)] // it is given the future
     fn spawn_pushed<F>(
         &self,
@@ -94,17 +94,12 @@ impl Core {
         group: GroupIndex,
         label: Label,
         future: F,
-        push: impl FnOnce(Task),
+        describe: impl FnOnce(Task),
     ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        // Tasks woken before this one was spawned come first. (Not if a scheduler spawns while it is asked for a task: its
-        // queue can admit none meanwhile, and a task that is off the woken list would be lost.)
-        if self.has_woken() && !self.is_choosing() {
-            self.admit_woken_before_spawn();
-        }
         let mut handle = None;
         self.make_runnable(queue);
         let task = queue.insert(group, |key| {
@@ -113,17 +108,10 @@ impl Core {
             task
         });
         queue.note_spawned(task, self.meter.now());
-        push(task);
+        describe(task);
         self.tell_spawned(queue, task);
         self.shared.inbox.wake_parked_host();
         handle.unwrap_or_else(|| refuse(&self.shared, label, Refused::QueueClosed, ()))
-    }
-
-    /// Whether the scheduler of the running queue is being called, so that it is the caller.
-    pub(super) fn is_choosing(&self) -> bool {
-        let running = self.queues.tree.borrow().running();
-        let running = running.and_then(|id| self.queue_at(id.index() as u32));
-        running.is_some_and(|queue| queue.records.try_borrow_mut().is_err())
     }
 
     /// Spawns into the queue and group of the task that is being polled, with its attributes; into the default queue if none
@@ -145,8 +133,8 @@ impl Core {
         };
         let inherited = queue.attributes(slot);
         self.spawn_and(&queue, group, label, future, |task| match &inherited {
-            Some(attributes) if !self.shared.is_in_probe() => queue.push_spawned(task, attributes),
-            _ => queue.push(task, Ready::Spawned),
+            Some(attributes) if !self.shared.is_in_probe() => queue.set_attributes(task, attributes),
+            _ => {}
         })
     }
 

@@ -35,7 +35,7 @@ pub struct QueueStats {
     pub share: u32,
     /// The service it asks for at a time.
     pub request: Duration,
-    /// Tasks ready to be polled now. Tasks woken since the last poll, or on other threads, are not counted yet.
+    /// Tasks ready to be polled now. Those that other threads have woken since the last poll are not counted yet.
     pub ready: usize,
     /// Tasks that have not finished.
     pub live: usize,
@@ -185,7 +185,7 @@ impl Core {
             preemptions: sum.preemptions.get(),
             host_polls: self.turn.host_polls.get(),
             host_yields: self.turn.host_yields.get(),
-            ready: queues.iter().map(|queue| queue.ready.get()).sum(),
+            ready: queues.iter().map(|queue| queue.count_ready()).sum(),
             live: queues.iter().map(|queue| queue.live.get()).sum(),
             spawned: sum.spawned.get(),
             completed: sum.completed.get(),
@@ -229,7 +229,7 @@ impl Core {
             parent: queue.parent.as_ref().map(|parent| parent.name()),
             share: queue.share.get().get(),
             request: Duration::from_nanos(queue.request_ns.get()),
-            ready: queue.ready.get(),
+            ready: queue.count_ready(),
             live: queue.live.get(),
             polls: counters.polls.get(),
             busy: Duration::from_nanos(counters.busy_ns.get() + pending),

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::num::NonZeroU64;
 
-use clockworker_schedulers::{Attributes, Ready, Task};
+use clockworker_schedulers::{Attributes, Task};
 
 use super::Core;
 use super::pick::Current;
@@ -49,12 +49,11 @@ impl Core {
         self.inherited_tag().map_or(attributes, |tag| attributes.with_tag(tag.get()))
     }
 
-    /// Hands a new task, of which nothing was said, to its scheduler.
+    /// Gives a new task, of which nothing was said, the tag that it inherits.
     #[inline]
-    pub(crate) fn push_plain(&self, queue: &RunQueue, task: Task) {
-        match self.inherited_tag() {
-            None => queue.push(task, Ready::Spawned),
-            Some(tag) => queue.push_spawned(task, &Attributes::new().with_tag(tag.get())),
+    pub(crate) fn inherit_tag(&self, queue: &RunQueue, task: Task) {
+        if let Some(tag) = self.inherited_tag() {
+            queue.set_attributes(task, &Attributes::new().with_tag(tag.get()));
         }
     }
 }

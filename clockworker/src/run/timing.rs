@@ -342,6 +342,12 @@ impl<'a> Timing<'a> {
         passed_ns
     }
 
+    /// Reads the clock after work between two polls that is part of none; the nanoseconds since the last reading.
+    #[cold]
+    pub(super) fn read_between_polls(&mut self) -> u64 {
+        self.read()
+    }
+
     /// Counts a drop as a poll, and reads the clock; the nanoseconds since the last reading.
     #[inline(always)] // a call would keep the timing in memory: 40 instructions an abort
     pub(super) fn after_drop(&mut self) -> u64 {

@@ -8,7 +8,7 @@ use super::meter::Account;
 use super::queue::RunQueue;
 use super::timing::{MAIN_PATIENCE, Pace, SliceEnd};
 use crate::queue::Counter;
-use crate::task::{HostWaker, Id, WokenList};
+use crate::task::{HostWaker, Id};
 
 /// The state of turns on the host's thread.
 pub(super) struct TurnState {
@@ -16,13 +16,8 @@ pub(super) struct TurnState {
     poll_cap: u32,
     /// Whether the last turn had no slice: the next begins with one.
     owes_slice: Cell<bool>,
-    /// The number of the turn, modulo 256.
-    number: Cell<u8>,
-    /// How many tasks, the first of the woken list, the host had not deferred. What comes after them, it had. `usize::MAX` once
-    /// something was polled in the turn.
-    undeferred: Cell<usize>,
-    /// How many tasks were in the woken list when the turn before ended with work left.
-    left_over: Cell<usize>,
+    /// How many tasks had come when the turn before ended with a visit.
+    came_before: Cell<u32>,
     /// In a turn, the task of another executor inside which this executor is run, if it is inside one.
     outer_task: Cell<Option<Option<Id>>>,
     pub(super) host_polls: Counter,
@@ -34,26 +29,11 @@ impl TurnState {
         Self {
             poll_cap,
             owes_slice: Cell::new(false),
-            number: Cell::new(0),
-            undeferred: Cell::new(usize::MAX),
-            left_over: Cell::new(0),
+            came_before: Cell::new(0),
             outer_task: Cell::new(None),
             host_polls: Counter::default(),
             host_yields: Counter::default(),
         }
-    }
-
-    /// How many tasks, the first of the woken list, the host had not deferred, and the number of the turn until which it had
-    /// deferred the others. None once something was polled in the turn: of that nothing is deferred.
-    #[inline]
-    pub(super) fn deferred(&self) -> Option<(usize, u8)> {
-        let undeferred = self.undeferred.get();
-        (undeferred < usize::MAX).then(|| (undeferred, self.number.get()))
-    }
-
-    /// Notes that so many of the former were admitted.
-    pub(super) fn admitted_undeferred(&self, tasks: usize) {
-        self.undeferred.set(self.undeferred.get().saturating_sub(tasks));
     }
 
     /// The polls of the turn so far, but for those of a slice under way.
@@ -175,7 +155,7 @@ impl Core {
     #[cold]
     fn mark_if_polled(&self) {
         if self.turn.polls(&self.pace) > 0 {
-            self.turn.left_over.set(0);
+            self.turn.came_before.set(self.news().count());
             self.deferral.mark();
         }
     }
@@ -198,7 +178,6 @@ pub(crate) fn poll_in_turn<T>(
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
     Id::make_current(core.turn.outer_task(None));
-    core.end_visit();
     core.meter.begin(Account::Main);
     let mut cx = Context::from_waker(waker);
     let polled = match core.shared.probe() {
@@ -258,23 +237,19 @@ impl Core {
         self.turn.host_polls.add(1);
         let (now, took_ns) = self.meter.end_host();
         self.tell_turn(now, took_ns, self.pacer.is_visiting());
-        let undeferred = self.deferral.end_visit();
-        let it_deferred =
-            undeferred < usize::MAX && self.shared.woken_list().is_some_and(|woken| woken.len() > undeferred);
+        let it_deferred = self.deferral.end_visit();
+        self.news().begin_turn();
         self.pacer.end_visit(took_ns, it_deferred, || self.has_brought_nothing());
         let budget_ns = self.pacer.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
         self.pace.begin_turn(self.turn.poll_cap);
-        self.turn.number.set(self.turn.number.get().wrapping_add(1));
-        self.turn.undeferred.set(undeferred);
     }
 
     /// Whether the host's visit woke no task. What another thread sent, and a wake of the future given to `run_until`, may have come before it,
     /// and count as brought.
     fn has_brought_nothing(&self) -> bool {
-        let left_over = self.turn.left_over.get();
-        let woken = self.shared.woken_list().is_some_and(|woken| woken.len() > left_over);
-        !woken && !self.has_mail() && !self.shared.main.is_woken()
+        let none_came = self.news().count() == self.turn.came_before.get();
+        none_came && !self.has_mail() && !self.shared.main.is_woken()
     }
 
     /// Whether the last turn ended with work left, and has woken its host.
@@ -292,20 +267,9 @@ impl Core {
         let renewed = !self.coop_budget.is_spent();
         if !renewed {
             self.pacer.make_due();
-            self.shared.woken_list().into_iter().for_each(WokenList::request_look);
+            self.slice.look_at_time();
         }
         by_others && renewed
-    }
-
-    /// The number of the turn, modulo 256.
-    #[inline]
-    pub(crate) fn turn_number(&self) -> u8 {
-        self.turn.number.get()
-    }
-
-    /// Notes that something is about to be polled: what is woken from now on, the host has not deferred.
-    pub(crate) fn end_visit(&self) {
-        self.turn.undeferred.set(usize::MAX);
     }
 
     /// Ends the turn: time is the host's from now on.
@@ -314,25 +278,33 @@ impl Core {
         self.tell_turn_end(!self.pacer.is_visiting());
     }
 
-    /// Whether the task that is being polled should yield: its slice or the host's patience is over, or a task came that may
-    /// be to be served first. Does not admit: no other task's future is dropped inside a poll.
+    /// Whether the task that is being polled should yield: its slice or the host's patience is over, or what came is to be served first,
+    /// or may be. Does not receive: no other task's future is dropped inside a poll.
     pub(crate) fn should_yield(&self) -> bool {
         let current = self.slice.current();
         if !self.slice.is_in_task() {
             return false;
         }
-        if self.is_preempted() || self.shared.main.is_woken() || self.has_mail() {
+        if self.shared.main.is_woken() || self.has_mail() {
             return true;
         }
-        let other_queue = |woken: &WokenList| woken.any_of_other_queue(current.queue);
-        self.shared.woken_list().is_some_and(other_queue) || self.is_poll_to_end()
+        if self.news().any_but_of(current.queue)
+            && let Some(queue) = self.current_queue()
+        {
+            self.wake_queues_in_slice(&queue);
+            if !self.arrivals().is_empty(current.queue) {
+                // Admitted after the poll.
+                self.news().note(current.queue);
+            }
+        }
+        self.is_preempted() || self.is_poll_to_end()
     }
 
     /// Ends the turn with work left: wakes the host, for it to poll the executor again.
     pub(crate) fn yield_to_host(&self, host: &Waker) {
         self.watch();
         self.turn.host_yields.add(1);
-        self.turn.left_over.set(self.shared.woken_list().map_or(0, WokenList::len));
+        self.turn.came_before.set(self.news().count());
         self.pacer.begin_visit();
         self.deferral.visit(host);
     }

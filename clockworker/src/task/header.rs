@@ -20,7 +20,7 @@ use crate::sync::{Cell, UnsafeCell};
 pub(crate) struct Header {
     pub(super) state: State,
     pub(super) vtable: &'static VTable,
-    /// What the tasks of the executor share; wakes go to its woken list or inbox. Keeps both alive as long as the cell: it is taken
+    /// What the tasks of the executor share; wakes go to its arrivals or inbox. Keeps both alive as long as the cell: it is taken
     /// out when the cell is freed, and given up last, as the cell's memory is the executor's, too.
     pub(super) shared: ManuallyDrop<SharedRef>,
     pub(super) id: Id,
@@ -29,6 +29,8 @@ pub(crate) struct Header {
     pub(super) marks: Marks,
     /// The inbox link: the address of the next task in the inbox. Belongs to the thread that set `NOTIFIED`.
     next: Cell<usize>,
+    /// The link of its queue's arrivals: the task that came after it. The owner thread's.
+    later: Cell<Option<Link>>,
     pub(super) joiner: UnsafeCell<Joiner>,
 }
 
@@ -50,8 +52,12 @@ pub(super) struct Owned {
 pub(super) enum Phase {
     /// Waiting for a wake.
     Parked,
-    /// Woken on the owner thread; in the woken list.
+    /// Among the arrivals of its queue, as it was spawned,
+    Spawned,
+    /// or was woken on the owner thread,
     Woken,
+    /// or was woken by the host, which had deferred that.
+    Deferred,
     /// In its queue's scheduler.
     Ready,
     /// Being polled.
@@ -60,6 +66,14 @@ pub(super) enum Phase {
     RunningWoken,
     /// Complete.
     Done,
+}
+
+impl Phase {
+    /// Whether the task is among the arrivals of its queue.
+    #[inline]
+    pub(super) fn is_arrived(self) -> bool {
+        matches!(self, Phase::Spawned | Phase::Woken | Phase::Deferred)
+    }
 }
 
 /// Identifies the record of a task: its queue, slot and generation.
@@ -127,6 +141,7 @@ impl Header {
             owned,
             marks: Marks::new(),
             next: Cell::new(Link::NONE),
+            later: Cell::new(None),
             joiner: UnsafeCell::new(Joiner::NOBODY),
         }
     }
@@ -276,6 +291,38 @@ impl Link {
         unsafe { self.0.as_ref() }.next.get()
     }
 
+    /// The task that came after it to its queue.
+    ///
+    /// # Safety
+    ///
+    /// The cell is alive, and this is its owner thread.
+    pub(super) unsafe fn later(self) -> Option<Link> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }.later.get()
+    }
+
+    /// Sets it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`later`](Link::later).
+    #[inline]
+    pub(super) unsafe fn set_later(self, later: Option<Link>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }.later.set(later);
+    }
+
+    /// Sets it; what it was.
+    ///
+    /// # Safety
+    ///
+    /// As for [`later`](Link::later).
+    #[inline]
+    pub(super) unsafe fn replace_later(self, later: Option<Link>) -> Option<Link> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }.later.replace(later)
+    }
+
     /// Sets the address of the next task in the inbox.
     ///
     /// # Safety
@@ -287,7 +334,7 @@ impl Link {
     }
 }
 
-/// Wakes the task: by the woken list on the owner thread, by the inbox on any other.
+/// Wakes the task: by its queue's arrivals on the owner thread, by the inbox on any other.
 ///
 /// A task that yields wakes itself. That path calls nothing, so no registers are saved for it.
 ///
@@ -327,11 +374,13 @@ unsafe fn wake_elsewhere(header: NonNull<Header>) {
     }
 }
 
-/// Pushes a parked task into the woken list, and wakes the host if it waits for that.
+/// Puts a parked task among the arrivals of its queue, and wakes the host if it waits for that.
 #[inline(never)]
 fn push_woken(header: NonNull<Header>, task: &Header, local: &Local) {
-    task.owned.phase.set(Phase::Woken);
-    local.woken.push(Link(header), task.owned.record.get().queue);
+    let is_deferred = local.news.is_deferred(task.owned.polled_in.get());
+    task.owned.phase.set(if is_deferred { Phase::Deferred } else { Phase::Woken });
+    // SAFETY: the phase was just set, from `Parked`.
+    unsafe { local.arrive(Link(header), task.owned.record.get().queue) };
     task.shared.tell(|probe| probe.woken(&TaskView::new(task), WokenBy::Local));
     task.shared.inbox.wake_parked_host();
 }

@@ -9,10 +9,11 @@
 
 use std::marker::PhantomData;
 
+use super::HostWaker;
 use super::header::Link;
 use super::live::{Incoming, take_out_of_inbox};
+use super::shared::Local;
 use super::treiber_stack::TreiberStack;
-use super::{HostWaker, WokenList};
 use crate::base::{drop_quietly, wake_quietly};
 use crate::sync::AtomicWaker;
 
@@ -49,13 +50,13 @@ impl Inbox {
     }
 
     /// Takes out all tasks, first pushed first. `_owner` proves that this is the owner thread.
-    pub(crate) fn take_all(&self, _owner: &WokenList) -> Batch {
+    pub(crate) fn take_all(&self, _owner: &Local) -> Batch {
         Batch::new(Link::from_exposed(self.tasks.take_all()))
     }
 
     /// Refuses all pushes from now on. Every task must be complete by now: a thread whose push is refused relies on it. False if there
     /// are tasks in it, which are to be taken out and completed first. `_owner` proves that this is the owner thread.
-    pub(crate) fn close(&self, _owner: &WokenList) -> bool {
+    pub(crate) fn close(&self, _owner: &Local) -> bool {
         self.unpark();
         let is_closed = self.tasks.close();
         if is_closed {
@@ -140,10 +141,10 @@ impl Batch {
         self.stack.is_none() && self.turned.is_none()
     }
 
-    /// Turns round at most `links` more. True once all are turned.
-    pub(crate) fn turn_round(&mut self, links: usize) -> bool {
-        for _ in 0..links {
-            let Some(link) = self.stack else { return true };
+    /// Turns round at most `links` more. How many.
+    pub(crate) fn turn_round(&mut self, links: usize) -> usize {
+        for turned in 0..links {
+            let Some(link) = self.stack else { return turned };
             // SAFETY: the link is in the stack just taken out: its cell is alive, as the record's reference stays while
             // it is linked, and its `next` is the owner's until the task is taken (`State::take`).
             self.stack = Link::from_exposed(unsafe { link.next() });
@@ -151,7 +152,7 @@ impl Batch {
             unsafe { link.set_next(self.turned.map_or(Link::NONE, Link::expose)) };
             self.turned = Some(link);
         }
-        self.stack.is_none()
+        links
     }
 }
 

@@ -29,10 +29,10 @@ pub(crate) enum Finish {
     Panicked,
 }
 
-/// What a task needs that was taken off the woken list or out of the inbox.
+/// What a task needs that was taken out of the inbox.
 pub(crate) enum Incoming {
-    /// Its scheduler is to be told.
-    Ready(RecordKey),
+    /// Nothing more: it was woken, and is among the arrivals of its queue now.
+    Woken(RecordKey),
     /// It was aborted: its future is to be dropped.
     Aborted(RecordKey),
     /// It came from another thread and needs a record.
@@ -71,10 +71,17 @@ impl LiveTask {
         self.header().owned.phase.set(phase);
     }
 
-    /// Tells the task the key of its record, and that its scheduler has it.
+    /// Tells the task the key of its record.
     pub(crate) fn assign_record(&self, key: RecordKey) {
         self.header().owned.record.set(key);
-        self.make_ready();
+    }
+
+    /// Puts the task among the arrivals of its queue, which are to hand it to its scheduler for that reason. Not if it is complete,
+    /// or there already.
+    #[inline(always)]
+    pub(crate) fn arrive(&self, why: Ready) {
+        let phase = if why == Ready::Spawned { Phase::Spawned } else { Phase::Woken };
+        arrive(self.header, phase);
     }
 
     /// Marks the task as ready, unless it is being polled.
@@ -100,17 +107,6 @@ impl LiveTask {
     #[inline]
     pub(super) fn note_poll(&self, turn: u8) {
         self.header().owned.polled_in.set(turn);
-    }
-
-    /// Why the task is ready, which was woken: for its scheduler. The wake was among those that the host had deferred until the
-    /// turn `deferred`, or, if that is `None`, it was not.
-    #[inline]
-    pub(crate) fn why_woken(&self, deferred: Option<u8>) -> Ready {
-        let polled_in = self.header().owned.polled_in.get();
-        match deferred {
-            Some(turn) if polled_in == turn.wrapping_sub(1) => Ready::Deferred,
-            _ => Ready::Woken,
-        }
     }
 
     pub(crate) fn id(&self) -> Id {
@@ -143,14 +139,14 @@ impl LiveTask {
         matches!(self.phase(), Phase::Running | Phase::RunningWoken)
     }
 
-    /// Whether the task is in the woken list.
-    pub(crate) fn is_woken(&self) -> bool {
-        self.phase() == Phase::Woken
+    /// Whether the task is among the arrivals of its queue.
+    pub(crate) fn has_arrived(&self) -> bool {
+        self.phase().is_arrived()
     }
 
-    /// Whether the task was woken and taken off its list for its scheduler.
-    pub(crate) fn is_ready(&self) -> bool {
-        self.phase() == Phase::Ready
+    /// Whether its scheduler does not know of it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.phase() == Phase::Spawned
     }
 
     /// Makes a handle that can abort the task.
@@ -193,7 +189,7 @@ impl LiveTask {
             let _entered = header.id.enter();
             header.shared.tell(|probe| probe.ended(&TaskView::new(header), finish.into()));
         }
-        let listed = header.owned.phase.replace(Phase::Done) == Phase::Woken;
+        let listed = header.owned.phase.replace(Phase::Done).is_arrived();
         if !listed && header.state.complete_unwatched(header.owned.tally.get()) {
             return;
         }
@@ -203,7 +199,7 @@ impl LiveTask {
 }
 
 /// Completes a task that has other holders than its record and a join handle that does not wait, or to which a list points. `listed`
-/// says whether the woken list does.
+/// says whether its queue's arrivals do.
 ///
 /// # Safety
 ///
@@ -213,7 +209,7 @@ unsafe fn complete_watched(pointer: NonNull<Header>, listed: bool) {
     // SAFETY: the caller's promise.
     let header = unsafe { pointer.as_ref() };
     let completed = header.state.complete(header.owned.tally.get());
-    // With one for this call: the user's code below may spawn, which takes tasks off the woken list.
+    // With one for this call: the user's code below may run the executor, which takes tasks off these lists.
     header.owned.tally.set(1 + u8::from(listed) + u8::from(completed.in_inbox));
     if completed.drop_output {
         // SAFETY: no join handle is left, so the stage is the completer's.
@@ -241,27 +237,69 @@ impl std::fmt::Debug for LiveTask {
     }
 }
 
-/// Marks a task as ready whose link was taken off the woken list, or counts the link of a complete one. Returns what the task
-/// needs.
+/// Puts a task among the arrivals of its queue, by such a phase. On its owner thread. Not if it is complete, or there already.
+#[inline(always)] // a call is 8 instructions of a spawn
+fn arrive(header: NonNull<Header>, phase: Phase) {
+    // SAFETY: the caller's `LiveTask`, or the link that it has taken, keeps the cell alive.
+    let task = unsafe { header.as_ref() };
+    let Some(local) = task.shared.local() else { return };
+    let before = task.owned.phase.get();
+    if before != Phase::Done && !before.is_arrived() {
+        task.owned.phase.set(phase);
+        // SAFETY: the phase was just set.
+        unsafe { local.arrive(Link::new(header), task.owned.record.get().queue) };
+    }
+}
+
+/// Marks a task as ready whose link was taken off its queue's arrivals; or counts the link of a complete one. Returns the key of its
+/// record and why it is ready, unless it is complete.
 ///
 /// # Safety
 ///
-/// A wake of one of this executor's tasks put the link there, and this is its owner thread.
+/// The link was among the arrivals of a queue of this executor, and this is its owner thread.
 #[inline]
-pub(super) unsafe fn take_off_woken_list(link: Link) -> Incoming {
-    // SAFETY: the record's reference keeps the cell alive while the woken list points at it.
+pub(super) unsafe fn take_off_arrivals(link: Link) -> Option<(RecordKey, Ready)> {
+    // SAFETY: the record's reference keeps the cell alive while the arrivals point at it.
     let task = unsafe { link.header().as_ref() };
-    if task.owned.phase.get() == Phase::Done {
-        // SAFETY: the link just taken off is one of those that `complete` counted.
-        unsafe { unlink(link) };
-        return Incoming::Nothing;
-    }
-    task.owned.phase.set(Phase::Ready);
-    Incoming::Ready(task.owned.record.get())
+    let phase = task.owned.phase.replace(Phase::Ready);
+    let why = match phase {
+        Phase::Spawned => Ready::Spawned,
+        Phase::Deferred => Ready::Deferred,
+        Phase::Done => {
+            // SAFETY: the link just taken off is one of those that `complete` counted.
+            unsafe { unlink_over(link, task) };
+            return None;
+        }
+        _ => Ready::Woken,
+    };
+    Some((task.owned.record.get(), why))
 }
 
-/// Lets later wakes push a task again whose link was taken out of the inbox, and marks it as ready if it is parked; or counts
-/// the link of a complete one. Returns what the task needs.
+/// [`unlink`], and says again that the task is complete.
+///
+/// # Safety
+///
+/// As for that.
+#[cold]
+#[inline(never)]
+unsafe fn unlink_over(link: Link, task: &Header) {
+    task.owned.phase.set(Phase::Done);
+    // SAFETY: the caller's promise.
+    unsafe { unlink(link) };
+}
+
+/// Whether a task among arrivals is complete.
+///
+/// # Safety
+///
+/// The link is among the arrivals of a queue of this executor, and this is its owner thread.
+pub(super) unsafe fn is_over(link: Link) -> bool {
+    // SAFETY: the record's reference keeps the cell alive while the arrivals point at it.
+    unsafe { link.header().as_ref() }.owned.phase.get() == Phase::Done
+}
+
+/// Lets later wakes push a task again whose link was taken out of the inbox, and puts it among the arrivals of its queue if it is
+/// parked; or counts the link of a complete one. Returns what the task needs.
 ///
 /// # Safety
 ///
@@ -284,8 +322,8 @@ pub(crate) unsafe fn take_out_of_inbox(link: Link) -> Incoming {
     match (taken, task.owned.phase.get()) {
         (Taken::Aborted, _) => Incoming::Aborted(key),
         (_, Phase::Parked) => {
-            task.owned.phase.set(Phase::Ready);
-            Incoming::Ready(key)
+            arrive(link.header(), Phase::Woken);
+            Incoming::Woken(key)
         }
         _ => Incoming::Nothing,
     }

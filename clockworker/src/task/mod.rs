@@ -11,7 +11,7 @@
 //! | [`AbortHandle`] | one reference | any | abort, ask whether it is finished |
 //! | [`Waker`](std::task::Waker) | one reference each | any | wake |
 //! | the waker lent to a poll | none: the record outlives the poll | any, until the poll returns | wake, be cloned |
-//! | a link in the woken list or inbox | none: see *Release* | – | – |
+//! | a link in a queue's arrivals or the inbox | none: see *Release* | – | – |
 //! | a link in a set's [list](FinishedTasks) of finished tasks | one reference | any | give the set its place |
 //!
 //! # The fields, and who may touch them
@@ -55,12 +55,13 @@
 //!
 //! # Release
 //!
-//! The record's last reference may only go when no list points at the cell. When a task completes it may still be in the woken
-//! list (it was cancelled after a wake) or in the inbox (another thread woke or aborted it). `LiveTask::complete` counts
+//! The record's last reference may only go when no list points at the cell. When a task completes it may still be among the
+//! arrivals of its queue (it was cancelled after a wake) or in the inbox (another thread woke or aborted it). `LiveTask::complete` counts
 //! those links in `owned.tally`, with one for itself until it has told the joiner. The last of them to go releases the reference, or
 //! gives it to a set's list. Once the inbox is closed, a waking thread whose push is refused releases it instead.
 
 mod abort;
+mod arrivals;
 mod cell;
 mod error;
 mod finished;
@@ -84,13 +85,13 @@ mod shared_ref;
 mod state;
 mod treiber_stack;
 mod waker;
-mod woken_list;
 
 pub use abort::AbortHandle;
 pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;
 
+pub(crate) use arrivals::{Arrivals, News};
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
 pub(crate) use finished::FinishedTasks;
@@ -103,6 +104,5 @@ pub(crate) use live::{Finish, Incoming, LiveTask};
 pub(crate) use owner::OwnerCell;
 pub(crate) use request::{Placement, TaskRequest};
 pub(crate) use runnable::{Polling, Ran, Runnable};
-pub(crate) use shared::{Shared, Stopped};
+pub(crate) use shared::{Local, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};
-pub(crate) use woken_list::{BATCH, WokenList};

@@ -5,11 +5,12 @@ use std::ptr::NonNull;
 
 use clockworker_schedulers::QueueId;
 
+use super::header::Link;
 use super::inbox::Inbox;
 use super::listening::{Listening, LocalProbe};
 use super::main_flag::MainFlag;
 use super::pool::{Class, Pool};
-use super::{Credits, Id, OwnerCell, Placement, WokenList};
+use super::{Arrivals, Credits, Id, News, OwnerCell, Placement};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Placements whose memory is kept when none is left: some 200 KiB.
@@ -31,7 +32,8 @@ pub(crate) struct Shared {
 
 /// What only the owner thread reaches.
 pub(crate) struct Local {
-    pub(crate) woken: WokenList,
+    pub(crate) arrivals: Arrivals,
+    pub(crate) news: News,
     pub(crate) credits: Credits,
     pool: Pool,
     pub(super) probe: LocalProbe,
@@ -66,11 +68,25 @@ pub(crate) enum Stopped {
 impl Local {
     fn new() -> Self {
         Self {
-            woken: WokenList::default(),
+            arrivals: Arrivals::default(),
+            news: News::default(),
             credits: Credits::default(),
             pool: Pool::new(),
             probe: LocalProbe::default(),
         }
+    }
+}
+
+impl Local {
+    /// Puts a task among the arrivals of its queue.
+    ///
+    /// # Safety
+    ///
+    /// The caller has set the task's phase to one that is among arrivals, from one that is not.
+    #[inline]
+    pub(super) unsafe fn arrive(&self, link: Link, queue: u32) {
+        // SAFETY: the caller's promise.
+        self.news.came(queue, unsafe { self.arrivals.push(link, queue) });
     }
 }
 
@@ -93,10 +109,13 @@ impl Shared {
         self.local.get()
     }
 
-    /// The woken list, if this is the owner thread.
+    /// The owner thread's part, for those who never leave it.
     #[inline]
-    pub(crate) fn woken_list(&self) -> Option<&WokenList> {
-        self.local().map(|local| &local.woken)
+    pub(crate) fn on_owner_thread(&self) -> &Local {
+        match self.local() {
+            Some(local) => local,
+            None => unreachable!("queues and the run loop are the owner thread's"),
+        }
     }
 
     /// Takes the memory of a cell: from the pool, if this is the owner thread.

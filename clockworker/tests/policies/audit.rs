@@ -161,7 +161,7 @@ impl Program {
             None => self.queue.new_task().tag(tag).spawn(future),
         };
         self.tasks.push(task);
-        if remote && tag != 0 {
+        if tag != 0 {
             // Aborted before it comes in, it would not be pushed.
             tick(&self.ex);
         }

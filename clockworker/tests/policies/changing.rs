@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::rc::Rc;
 
-use clockworker::schedulers::{ArrivalFifo, Las, RunnableFifo};
+use clockworker::schedulers::{ArrivalFifo, Las, RunnableFifo, Scheduler};
 use clockworker::{Executor, JoinHandle, PolicyFault, Queue, spawn_local, yield_now};
 use clockworker_testing::hostile::{Call as Method, Fault, Faulty, Hostile};
 use clockworker_testing::policy::Policy;
@@ -27,6 +27,12 @@ fn spawn_noting(queue: &Queue, numbers: std::ops::Range<usize>) {
     numbers.for_each(|number| drop(queue.spawn(async move { note(number.to_string()) })));
 }
 
+/// Spawns a task that changes the queue's scheduler, and so before those that were spawned before it are polled, if the last comes first.
+fn change_from_within(queue: &Queue, next: impl Scheduler + 'static) {
+    let changed = queue.clone();
+    drop(queue.spawn(async move { changed.set_scheduler(next).unwrap() }));
+}
+
 #[test]
 fn ready_tasks_go_over_in_the_old_order_after_groups_and_attributes() {
     let (ex, log) = (untimed(), Log::default());
@@ -35,14 +41,14 @@ fn ready_tasks_go_over_in_the_old_order_after_groups_and_attributes() {
     let waits = queue.new_task().priority(2).spawn(pending::<()>());
     settle(&ex);
     (0..3).for_each(|_| drop(group.spawn(async {})));
-    queue.set_scheduler(lifo().logging(&log)).unwrap();
-    let pushes = "push 4 of 0 Woken, push 3 of 0 Woken, push 2 of 0 Woken";
-    assert_eq!(log.take(), format!("group_opened 0 for 7 w3, spawned 1 of 1 p2, {pushes}"));
+    change_from_within(&queue, lifo().logging(&log));
     settle(&ex);
+    let pushes = "push 4 of 0 Woken, push 3 of 0 Woken, push 2 of 0 Woken";
+    assert_eq!(log.take_only(&TOLD), format!("group_opened 0 for 7 w3, spawned 1 of 1 p2, {pushes}"));
     assert_eq!(queue.stats().live, 1);
     waits.abort();
     settle(&ex);
-    assert_finished(&ex.stats(), 3, 1, 0);
+    assert_finished(&ex.stats(), 4, 1, 0);
     assert_eq!(queue.stats().policy_fault, None);
 }
 
@@ -81,13 +87,19 @@ fn a_task_changes_the_scheduler_of_its_own_queue_after_its_poll() {
 #[test]
 fn another_queues_task_and_a_destructor_change_it() {
     let (ex, log) = (untimed(), Log::default());
-    let queue = fifo(&ex);
-    (0..3).for_each(|_| drop(queue.spawn(async {})));
+    let (queue, first) = (fifo(&ex), Signal::new());
+    let goes_on = first.clone();
+    queue.spawn(async move {
+        first.set();
+        yield_now().await;
+    });
+    (0..2).for_each(|_| drop(queue.spawn(async {})));
     let other = ex.new_queue("other").share(100).create().unwrap();
     let (changed, new) = (queue.clone(), log.clone());
     other.spawn(async move {
+        goes_on.wait().await;
         changed.set_scheduler(lifo().logging(&new)).unwrap();
-        assert_eq!(new.take(), "push 0 of 0 Woken, push 1 of 1 Woken, push 2 of 2 Woken", "at once");
+        assert_eq!(new.take(), "push 1 of 1 Woken, push 2 of 2 Woken, push 0 of 0 Woken", "at once");
     });
     settle(&ex);
     assert_eq!((other.stats().completed, log.take_only(&TOLD).as_str()), (1, ""));
@@ -102,7 +114,7 @@ fn another_queues_task_and_a_destructor_change_it() {
     assert!(output(aborted).unwrap_err().is_cancelled() && output(beside).is_ok());
     log.take();
     output(spawn_and_settle(&ex, &queue)).unwrap();
-    assert_eq!(log.take_only(&TOLD), "push 0 of 0 Spawned");
+    assert_eq!(log.take_only(&TOLD), "push 1 of 1 Spawned");
     assert_eq!(queue.stats().policy_fault, None);
 }
 
@@ -206,10 +218,10 @@ fn a_new_scheduler_that_panics_when_it_is_told_is_replaced_by_fifo() {
         let queue = ex.new_queue("q").scheduler(lifo()).create().unwrap();
         let group = queue.group(1);
         (0..3).for_each(|number| drop(group.spawn(async move { note(number.to_string()) })));
-        queue.set_scheduler(Hostile::<Faulty>::new(Faulty::once(Fault::Panics(method), 0))).unwrap();
+        change_from_within(&queue, Hostile::<Faulty>::new(Faulty::once(Fault::Panics(method), 0)));
+        settle(&ex);
         assert_eq!(queue.stats().policy_fault, Some(PolicyFault::Panicked), "{method:?}");
         assert!(format!("{queue:?}").contains("RunnableFifo"), "{queue:?}");
-        settle(&ex);
         assert_eq!(trace(), "0 1 2");
         // The watchdog and all else begin anew.
         queue.set_scheduler(lifo()).unwrap();

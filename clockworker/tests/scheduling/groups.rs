@@ -166,8 +166,8 @@ fn a_task_without_a_group_is_its_own() {
     let (ex, queue, seen) = watched();
     let tenant = queue.group(1);
     (0..2).for_each(|_| drop((queue.spawn(async {}), tenant.spawn(async {}))));
-    assert_eq!(seen.most_open.get(), 3);
     ex.block_on(ex.drained());
+    assert_eq!(seen.most_open.get(), 3);
     assert_eq!(seen.open_and_closed(), (1, 2));
     drop(tenant);
     assert_eq!(seen.open_and_closed(), (0, 3));

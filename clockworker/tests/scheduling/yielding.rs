@@ -157,11 +157,11 @@ fn due_when_something_arrived_from_another_thread() {
     assert_eq!(run(&ex, task).unwrap(), (false, true, false));
 }
 
-/// Whether that queue is to be served first is only decided when it joins; until then it may be. The first of another queue
-/// counts, however many of its own came before or after; and what was taken in counts no more.
+/// The first of a queue that is to be served first counts, however many of its own came before or after; and what was taken in counts
+/// no more.
 #[test]
-fn due_for_arrivals_of_other_queues_and_for_those_only() {
-    // Of its own queue (a), of two others (b, c); a yield takes in what has arrived (|).
+fn due_for_arrivals_of_queues_that_come_first_and_for_those_only() {
+    // Of its own queue (a), of two of short requests (b, c), of one as its own (d); a yield takes in what has arrived (|).
     let cases = [
         ("a", "-"),
         ("aaaa", "----"),
@@ -176,10 +176,13 @@ fn due_for_arrivals_of_other_queues_and_for_those_only() {
         ("b|a", "+|-"),
         ("a|b", "-|+"),
         ("bc|a|c", "++|-|+"),
+        ("d", "-"),
+        ("dadb", "---+"),
+        ("bd|da", "++|--"),
     ];
     for (wakes, expected) in cases {
-        let ex = scene("b\n c");
-        let signals = ["default", "b", "c"].map(|name| {
+        let ex = scene("b request=50\n c request=50\n d");
+        let signals = ["default", "b", "c", "d"].map(|name| {
             let waits = wakes.chars().map(|_| waiting(&queue(&ex, name)));
             waits.collect::<Vec<_>>().into_iter()
         });
@@ -192,7 +195,7 @@ fn due_for_arrivals_of_other_queues_and_for_those_only() {
                     yields(wakes.len().try_into().unwrap()).await;
                     seen.push('|');
                 } else {
-                    signals["abc".find(wake).unwrap()].next().unwrap().set();
+                    signals["abcd".find(wake).unwrap()].next().unwrap().set();
                     seen.push(if should_yield() { '+' } else { '-' });
                 }
             }

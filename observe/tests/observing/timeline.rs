@@ -63,7 +63,7 @@ fn events_are_in_their_order_with_their_times() {
         33 slice of b with 1
         33 poll b0 4 us /1 ends
         37 wake default0
-        37 end: Preempted
+        37 end: Drained
         37 slice of default with 1
         37 poll default0 0 us /1 ends
         37 end: Drained

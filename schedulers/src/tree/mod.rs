@@ -247,12 +247,18 @@ impl QueueTree {
     /// Makes a queue runnable. Ignored if it is.
     #[inline]
     pub fn wake(&mut self, queue: QueueId, now: u64) -> Effect {
+        self.wake_between_slices(queue, now);
+        self.effect(queue, now, Effect::Turn)
+    }
+
+    /// The same where the slice under way is over, or none is, and a turn follows: nothing is asked of the caller.
+    #[inline]
+    pub fn wake_between_slices(&mut self, queue: QueueId, now: u64) {
         if self.constrained == 0 {
             self.branches.top.wake(queue);
         } else {
             self.wake_constrained(queue, now);
         }
-        self.effect(queue, now, Effect::Turn)
     }
 
     #[cold]

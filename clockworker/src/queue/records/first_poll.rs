@@ -19,7 +19,7 @@ impl Records {
     pub(crate) fn first_poll(&self, id: TaskId) -> FirstPoll {
         let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
         match record {
-            Some(record) if !record.standing.is_new() => FirstPoll::Done,
+            Some(record) if !record.is_new() => FirstPoll::Done,
             Some(record) if record.task.is_some() => FirstPoll::Due,
             Some(_) => FirstPoll::Never,
             None => FirstPoll::Done,

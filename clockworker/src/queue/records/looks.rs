@@ -11,7 +11,7 @@ pub(crate) struct TaskRecordLook<'a> {
     pub(crate) group: GroupIndex,
     /// Whether the task is in its record: it is not being polled, and its future was not taken out to be dropped.
     pub(crate) is_there: bool,
-    /// Whether it was woken, or its scheduler has it.
+    /// Whether it is among arrivals, or its scheduler has it.
     pub(crate) is_ready: bool,
     pub(crate) is_aborted: bool,
     /// The word of a probe. None of one that is not there.
@@ -28,7 +28,7 @@ impl Records {
                 known: self.labels.get(slot),
                 group: record.standing.group(),
                 is_there: live.is_some(),
-                is_ready: record.is_ready() || live.is_some_and(LiveTask::is_woken),
+                is_ready: record.is_ready() || live.is_some_and(LiveTask::has_arrived),
                 is_aborted: live.is_some_and(LiveTask::is_aborted),
                 word: live.map(LiveTask::word),
             }

@@ -1,4 +1,4 @@
-//! Wakes: a task that waited is ready.
+//! Wakes: a task that waited, or is new, is ready.
 
 use clockworker_schedulers::{Ready, Task};
 
@@ -6,14 +6,17 @@ use super::Records;
 use crate::task::RecordKey;
 
 impl Records {
-    /// Marks a woken task as ready. None if the task has no record any more, is ready already, or is being dropped: its
+    /// Marks a task as ready, for that reason. None if it has no record any more, is ready already, or is being dropped: its
     /// record goes after that.
-    pub(crate) fn make_ready(&mut self, key: RecordKey, deferred: Option<u8>) -> Option<(Task, Ready)> {
+    #[inline]
+    pub(crate) fn make_ready(&mut self, key: RecordKey, why: Ready) -> Option<Task> {
         let record =
             self.get_mut(key.slot as usize, key.generation).filter(|record| !record.standing.is_ready())?;
-        let why = record.task.as_ref()?.why_woken(deferred);
-        record.standing.set_ready(true);
-        let task = record.as_task(key.slot as usize);
-        Some((task, why))
+        record.task.as_ref()?;
+        match why {
+            Ready::Spawned => record.standing.set_new(),
+            _ => record.standing.set_ready(true),
+        }
+        Some(record.as_task(key.slot as usize))
     }
 }

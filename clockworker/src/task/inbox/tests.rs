@@ -18,7 +18,7 @@ fn shared() -> SharedRef {
 #[test]
 fn marks_are_no_mail() {
     let shared = shared();
-    let owner = shared.woken_list().expect("this is the owner thread");
+    let owner = shared.local().expect("this is the owner thread");
     assert!(!shared.inbox.has_mail());
     assert!(shared.inbox.park(&host()));
     assert!(!shared.inbox.has_mail());
@@ -32,7 +32,7 @@ fn marks_are_no_mail() {
 #[test]
 fn once_it_is_closed_a_task_is_refused() {
     let shared = shared();
-    let owner = shared.woken_list().expect("this is the owner thread");
+    let owner = shared.local().expect("this is the owner thread");
     assert!(shared.inbox.close(owner));
     let task = spawn_remote(&shared, NO_RECORD, None, Label::here(), || async {});
     assert!(task.is_finished());
@@ -44,13 +44,13 @@ fn once_it_is_closed_a_task_is_refused() {
 #[test]
 fn mail_that_came_before_parking_keeps_the_host_awake() {
     let shared = shared();
-    let owner = shared.woken_list().expect("this is the owner thread");
+    let owner = shared.local().expect("this is the owner thread");
     let task = spawn_remote(&shared, NO_RECORD, None, Label::here(), || async {});
     assert!(shared.inbox.has_mail());
     assert!(!shared.inbox.park(&host()));
     let mut mail = shared.inbox.take_all(owner);
     assert!(mail.next().is_none(), "it is not turned round yet");
-    assert!(!mail.turn_round(0) && mail.turn_round(1) && !mail.is_empty());
+    assert_eq!((mail.turn_round(0), mail.turn_round(2), mail.is_empty()), (0, 1, false));
     assert_eq!(mail.count(), 1, "and what came with it is dropped, which cancels it");
     assert!(task.is_finished());
     assert!(shared.inbox.park(&host()));
@@ -70,7 +70,7 @@ fn a_placement_is_kept_until_its_task_comes_in_or_is_refused() {
     let taken_in = spawn_remote(&shared, NO_RECORD, Some(placement), Label::here(), || async {});
     assert_eq!(shared.take_placement(taken_in.id()), Some(placement));
     assert_eq!(shared.take_placement(taken_in.id()), None);
-    let owner = shared.woken_list().expect("this is the owner thread");
+    let owner = shared.local().expect("this is the owner thread");
     assert!(!shared.inbox.close(owner), "a task is in it");
     let mut left = shared.inbox.take_all(owner);
     left.turn_round(usize::MAX);
