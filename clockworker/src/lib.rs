@@ -123,7 +123,7 @@ pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use queue::{GroupError, LoadShedding, LoadSheddingError, PolicyFault, QueueError};
+pub use queue::{GroupError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use remote_task_builder::RemoteTaskBuilder;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clockworker_schedulers::{Cap, Scheduler, Share, WokenFirst};
 
-use crate::queue::{Limits, LoadShedding, QueueError};
+use crate::queue::{Limits, QueueError};
 use crate::queue_handle::Queue;
 use crate::run::{Core, QueueSetup, RunQueue};
 
@@ -77,13 +77,6 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
         self
     }
 
-    /// Refuses new tasks while tasks wait for too long. Never, unless told otherwise. [`Queue::set_load_shedding`] changes it, also
-    /// the default queue's.
-    pub fn load_shedding(mut self, settings: LoadShedding) -> Self {
-        self.options.load_shedding = Some(settings);
-        self
-    }
-
     /// Makes it an idle queue: its tasks are polled only when no other queue has ready tasks. When a task of another queue
     /// becomes ready, it waits for the poll under way at most.
     ///
@@ -128,7 +121,6 @@ pub(crate) struct QueueOptions<S> {
     pub(crate) share: u32,
     pub(crate) request: Duration,
     limits: Limits,
-    load_shedding: Option<LoadShedding>,
     cap: Option<Cap>,
     idle: bool,
     scheduler: S,
@@ -140,7 +132,6 @@ impl Default for QueueOptions<WokenFirst> {
             share: Share::default().get(),
             request: DEFAULT_REQUEST,
             limits: Limits::default(),
-            load_shedding: None,
             cap: None,
             idle: false,
             scheduler: WokenFirst::new(),
@@ -150,21 +141,17 @@ impl Default for QueueOptions<WokenFirst> {
 
 impl<S> fmt::Debug for QueueOptions<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { share, request, limits, load_shedding, cap, idle, scheduler: _ } = self;
+        let Self { share, request, limits, cap, idle, scheduler: _ } = self;
         let mut shown = f.debug_struct("QueueOptions");
         shown.field("share", share).field("request", request).field("limits", limits);
-        shown
-            .field("load_shedding", load_shedding)
-            .field("cap", cap)
-            .field("idle", idle)
-            .finish_non_exhaustive()
+        shown.field("cap", cap).field("idle", idle).finish_non_exhaustive()
     }
 }
 
 impl<S: Scheduler + 'static> QueueOptions<S> {
     pub(crate) fn scheduler<T>(self, scheduler: T) -> QueueOptions<T> {
-        let Self { share, request, limits, load_shedding, cap, idle, scheduler: _ } = self;
-        QueueOptions { share, request, limits, load_shedding, cap, idle, scheduler }
+        let Self { share, request, limits, cap, idle, scheduler: _ } = self;
+        QueueOptions { share, request, limits, cap, idle, scheduler }
     }
 
     pub(crate) fn create(self, core: &Rc<Core>, name: &str) -> Result<Queue, QueueError> {
@@ -195,9 +182,6 @@ impl<S: Scheduler + 'static> QueueOptions<S> {
             Ok((id, setup)) => {
                 let queue = core.create_queue(name, id, setup, self.scheduler);
                 core.set_limits(&queue, self.limits);
-                if self.load_shedding.is_some() {
-                    core.set_load_shedding(&queue, self.load_shedding);
-                }
                 Ok(Queue::new(Rc::clone(core), queue))
             }
             Err(error) => {

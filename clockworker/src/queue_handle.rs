@@ -95,7 +95,7 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// If the queue is full, [overloaded](crate::LoadShedding) or closed, or its executor has stopped. The queue is full if it has as many tasks as
+    /// If the queue is full or closed, or its executor has stopped. The queue is full if it has as many tasks as
     /// [`set_max_live`](Queue::set_max_live) allows, or if others [wait for room](Queue::spawn_when_room).
     ///
     /// # Example

@@ -105,7 +105,7 @@ where
                 Ok(boxed_if_large!(future: F, core.spawn_into_room(inner, group, label, future)))
             }
             Err(why) => {
-                core.count_refused(inner, why);
+                core.count_refused(inner);
                 Err(TrySpawnError::new(future, why))
             }
         };

@@ -34,11 +34,6 @@ impl<F> TrySpawnError<F> {
         self.why == Refused::GroupFull
     }
 
-    /// Whether the queue was overloaded and [sheds load](crate::LoadShedding).
-    pub fn is_shed(&self) -> bool {
-        self.why == Refused::Shed
-    }
-
     /// Whether the queue was closed.
     pub fn is_closed(&self) -> bool {
         self.why == Refused::QueueClosed

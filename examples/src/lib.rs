@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod adaptive_limit;
 #[cfg(unix)]
 pub mod per_core;
 pub mod web;

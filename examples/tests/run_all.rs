@@ -97,8 +97,8 @@ fn tenants() {
 #[test]
 fn overload() {
     let expected = "\
-takes everything served 30000, refused 0, left 15000; the latest waited for up to 1s
-sheds load       served 30000, refused 14900, left 100; the latest waited for up to 10ms
+takes everything answered 30022, refused 0, left 14978; the last took up to 1.3927s
+adaptive limit   answered 30000, refused 14919, left 81; the last took up to 10.16ms
 ";
     assert_eq!(output("overload"), expected);
 }

@@ -16,7 +16,7 @@
 //! | `clockworker_turn_seconds`, `clockworker_host_visit_seconds` | histogram | turns of the executor, and of its host between them |
 //! | `clockworker_queue_polls_total`, `…_slices_total`, `…_preemptions_total`, `…_overruns_total` | counter | |
 //! | `clockworker_queue_busy_nanoseconds_total`, `…_branch_busy_nanoseconds_total`, `…_overrun_nanoseconds_total`, `…_throttled_nanoseconds_total` | counter | |
-//! | `clockworker_queue_tasks_{spawned,completed,cancelled,panicked,refused,shed}_total` | counter | |
+//! | `clockworker_queue_tasks_{spawned,completed,cancelled,panicked,refused}_total` | counter | |
 //! | `clockworker_queue_local_wakes_total`, `…_remote_wakes_total` | counter | tasks that waited, woken on the executor's thread and on others |
 //! | `clockworker_queue_periods_total`, `…_throttled_periods_total` | counter | of its [cap](clockworker::Cap) |
 //! | `clockworker_queue_share`, `…_ready_tasks`, `…_live_tasks`, `…_waiting_spawns` | gauge | |

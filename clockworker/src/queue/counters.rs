@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::task::{Finish, Refused};
+use crate::task::Finish;
 
 /// A counter. Wraps after 584 years of nanoseconds.
 #[derive(Debug, Default)]
@@ -34,7 +34,6 @@ pub(crate) struct Counters {
     pub(crate) cancelled: Counter,
     pub(crate) panicked: Counter,
     pub(crate) refused: Counter,
-    pub(crate) shed: Counter,
 }
 
 impl Counters {
@@ -44,11 +43,6 @@ impl Counters {
             Finish::Cancelled => self.cancelled.add(1),
             Finish::Panicked => self.panicked.add(1),
         }
-    }
-
-    pub(crate) fn refused(&self, why: Refused) {
-        self.refused.add(1);
-        self.shed.add(u64::from(why == Refused::Shed));
     }
 }
 
@@ -65,7 +59,7 @@ impl Counters {
         }
     }
 
-    fn all(&self) -> [&Counter; 12] {
+    fn all(&self) -> [&Counter; 11] {
         let Counters {
             polls,
             busy_ns,
@@ -78,7 +72,6 @@ impl Counters {
             cancelled,
             panicked,
             refused,
-            shed,
         } = self;
         [
             polls,
@@ -92,7 +85,6 @@ impl Counters {
             cancelled,
             panicked,
             refused,
-            shed,
         ]
     }
 }

@@ -1,5 +1,5 @@
 //! What a queue is made of: the records of its tasks, its groups, the seat of its scheduler, its counters, its limits
-//! and what sheds load, and those who wait for room.
+//! and those who wait for room.
 
 mod counters;
 mod error;
@@ -8,11 +8,9 @@ mod group_error;
 mod groups;
 mod handover;
 mod limits;
-mod load_shedding;
 mod long_polls;
 mod policy;
 mod records;
-mod shedder;
 mod standing;
 mod task_attributes;
 mod task_labels;
@@ -23,7 +21,6 @@ mod watchdog;
 pub use error::QueueError;
 pub use fault::PolicyFault;
 pub use group_error::GroupError;
-pub use load_shedding::{LoadShedding, LoadSheddingError};
 
 pub(crate) use counters::{Counter, Counters, GroupCounters};
 pub(crate) use groups::{GroupIndex, NO_GROUP, as_task, group_of};
@@ -33,7 +30,6 @@ pub(crate) use long_polls::EARNS_NS;
 pub(crate) use policy::{Policy, PolicyCalls, Seat};
 pub(crate) use records::TaskRecordLook;
 pub(crate) use records::{Aborted, Popped, Records, Removed};
-pub(crate) use shedder::Shedder;
 pub(crate) use tombstones::Tombstones;
 pub(crate) use waiters::{Line, Waiter, WaiterState, Waiters};
 pub(crate) use watchdog::Watchdog;

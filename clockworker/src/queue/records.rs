@@ -1,6 +1,5 @@
 //! The records of a queue's tasks: what the run loop has to know of each to schedule it.
 
-mod first_poll;
 mod groups;
 mod looks;
 mod removed;
@@ -22,7 +21,6 @@ use super::task_attributes::TaskAttributes;
 use super::task_labels::TaskLabels;
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey, Runnable};
 
-pub(crate) use first_poll::FirstPoll;
 pub(crate) use looks::TaskRecordLook;
 pub(crate) use removed::Removed;
 
@@ -99,11 +97,6 @@ impl Records {
     fn next_generation(&self) -> NonZeroU32 {
         // Zero is passed over, or one would come twice.
         NonZeroU32::new(self.generation.wrapping_add(1)).unwrap_or(NonZeroU32::MIN)
-    }
-
-    /// The id of the task that is inserted next, unless a record is removed or a group is opened before.
-    pub(crate) fn next_id(&self) -> TaskId {
-        TaskId::new(self.tasks.vacant_key() as u32, self.next_generation().get())
     }
 
     fn get_mut(&mut self, slot: usize, generation: u32) -> Option<&mut Record> {
@@ -344,11 +337,6 @@ impl Record {
     /// Whether no scheduler has heard of it yet.
     fn is_unknown(&self) -> bool {
         self.task.as_ref().is_some_and(LiveTask::is_new)
-    }
-
-    /// Whether it was not given out yet.
-    fn is_new(&self) -> bool {
-        self.standing.is_new() || self.is_unknown()
     }
 
     /// The task, unless it is being polled or was aborted.

@@ -11,8 +11,7 @@ use super::groups::{GroupIndex, NO_GROUP};
 pub(super) struct Standing(u32);
 
 impl Standing {
-    const READY: u32 = 1 << 31 | Self::NEW;
-    const NEW: u32 = 1;
+    const READY: u32 = 1 << 31 | 1;
     /// Set on a ready task only, and cleared when it is given out.
     const MARKED: u32 = 1 << 30;
     const TIMED: u32 = 1 << 29;
@@ -24,17 +23,6 @@ impl Standing {
     /// That of a new task, which its scheduler does not know of.
     pub(super) fn new(group: GroupIndex) -> Self {
         Self(group << 1)
-    }
-
-    /// The scheduler has a new task: one bit says that. It has both when it is ready again.
-    #[inline]
-    pub(super) fn set_new(&mut self) {
-        self.0 |= Self::NEW;
-    }
-
-    /// Whether it was never given out since the scheduler got it as a new one.
-    pub(super) fn is_new(self) -> bool {
-        self.0 & Self::READY == Self::NEW
     }
 
     #[inline]

@@ -1,9 +1,9 @@
-//! What a queue may have at most: tasks, delay, CPU time.
+//! What a queue may have at most: tasks, CPU time.
 
 use super::Queue;
 use clockworker_schedulers::Cap;
 
-use crate::queue::{LoadShedding, QueueError};
+use crate::queue::QueueError;
 
 impl Queue {
     /// The most live tasks that the queue takes, if there is a limit.
@@ -38,24 +38,6 @@ impl Queue {
     /// As [`set_max_live`](Queue::set_max_live).
     pub fn set_max_live_per_group(&self, most: Option<usize>) -> Result<(), QueueError> {
         self.core.change_limits(&self.inner, |limits| limits.live_per_group = most)
-    }
-
-    /// How the queue sheds load, if it does.
-    pub fn load_shedding(&self) -> Option<LoadShedding> {
-        self.inner.load_shedding()
-    }
-
-    /// Changes how the queue sheds load, also while it runs; `None` has it take tasks however long they wait.
-    ///
-    /// Other settings begin anew: the queue is not overloaded before an interval is over. If there is room now, the callers
-    /// that wait in [`spawn_when_room`](Queue::spawn_when_room) are woken before this returns. Setting the same again changes
-    /// nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the queue is gone, as in [`set_share`](Queue::set_share).
-    pub fn set_load_shedding(&self, settings: Option<LoadShedding>) -> Result<(), QueueError> {
-        self.core.change_load_shedding(&self.inner, settings)
     }
 
     /// The most CPU time that the queue may have, if it is capped.

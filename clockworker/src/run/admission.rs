@@ -275,18 +275,16 @@ impl Core {
         let counters = counters.unwrap_or(&self.queues.removed_counters);
         counters.spawned.add(1);
         counters.finished(finish);
-        if let Cause::Refused(why) = cause {
-            counters.refused(why);
+        if matches!(cause, Cause::Refused(_)) {
+            counters.refused.add(1);
         }
     }
 
     /// Admits a task with what was said of it. Its deadline counts from now.
     #[cold]
     fn admit_placed(&self, queue: &RunQueue, task: LiveTask, placement: &Placement) {
-        let foreseen = queue.records.borrow().next_id();
         let group = open_group(queue, placement).unwrap_or(NO_GROUP);
         let task = self.insert_new(queue, group, task);
-        queue.correct_probe(foreseen, task.id);
         // From now on the task holds the group.
         queue.release_group(group);
         let attributes = placement.request.attributes(|| self.meter.look());

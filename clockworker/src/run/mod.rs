@@ -27,7 +27,6 @@ mod release;
 mod room;
 mod run_waker;
 mod service;
-mod shedding;
 mod since;
 mod slice;
 mod spawn;

@@ -280,7 +280,7 @@ impl Core {
     #[inline(always)] // 17 instructions a slice where it is called
     pub(super) fn after_finish(&self, queue: &RunQueue) {
         if queue.is_awaited.get() {
-            self.look_after_slice(queue);
+            self.give_room(queue);
         }
         if queue.live.get() == 0 {
             self.after_last_of_queue(queue);

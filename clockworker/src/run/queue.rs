@@ -19,7 +19,7 @@ use super::timing::{SliceEnd, Stride};
 use super::waiting::Waiting;
 use crate::base::drop_quietly;
 use crate::queue::{
-    Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Shedder, Waiters, Watchdog,
+    Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Waiters, Watchdog,
 };
 use crate::task::{Arrivals, Finish, LiveTask, RecordKey, SharedRef};
 
@@ -43,7 +43,7 @@ pub(crate) struct RunQueue {
     /// With fewer unfinished tasks than this it takes one more without further questions. [`MAX_TASKS`] where there are no
     /// limits; 0 where more is to be asked, and once the queue is closed or its executor refuses tasks. See `run/room.rs`.
     pub(crate) takes_below: Cell<usize>,
-    /// Whether to look for room at the end of a slice: waiters wait, or it has a shedder.
+    /// Whether to look for room at the end of a slice: waiters wait.
     pub(crate) is_awaited: Cell<bool>,
     pub(crate) closed: Cell<bool>,
     /// Closed, empty and removed from the table.
@@ -64,8 +64,6 @@ pub(crate) struct RunQueue {
     pub(crate) limits: Cell<Limits>,
     /// Those who wait until it takes one more task.
     pub(crate) waiters: RefCell<Waiters>,
-    /// What sheds its load. Boxed, as most queues have none.
-    pub(crate) shedder: RefCell<Option<Box<Shedder>>>,
     /// Those who wait until it is gone.
     pub(super) awaits_end: Waiting,
 }
@@ -105,7 +103,6 @@ impl RunQueue {
             watch: Watchdog::new(),
             limits: Cell::default(),
             waiters: RefCell::default(),
-            shedder: RefCell::default(),
             awaits_end: Waiting::default(),
         })
     }

@@ -16,16 +16,13 @@ use crate::task::{Refused, Stopped};
 
 impl RunQueue {
     /// Why it takes no more tasks of that group for now, if it is so.
-    fn full(&self, group: GroupIndex, now: u64) -> Option<Refused> {
+    fn full(&self, group: GroupIndex) -> Option<Refused> {
         let waiters = self.waiters.borrow();
         if group != NO_GROUP && self.limits.get().live_per_group.is_some() {
             let places = self.places_in(group, self.records.borrow().live_in(group), &waiters);
             if places == 0 || waiters.any_in(Line::Group(group)) {
                 return Some(Refused::GroupFull);
             }
-        }
-        if self.sheds(waiters.reserved(), now) {
-            return Some(Refused::Shed);
         }
         let is_full = !self.has_place(&waiters) || waiters.any_in(Line::Queue);
         is_full.then_some(Refused::QueueFull)
@@ -57,10 +54,9 @@ impl RunQueue {
     }
 
     /// Reserves a place for the waiter that is next, if there is one.
-    fn call_next(&self, now: u64) -> Option<Rc<Waiter>> {
+    fn call_next(&self) -> Option<Rc<Waiter>> {
         let mut waiters = self.waiters.borrow_mut();
-        let has_room = self.has_place(&waiters) && !self.sheds(waiters.reserved(), now);
-        if has_room { waiters.call_next() } else { None }
+        if self.has_place(&waiters) { waiters.call_next() } else { None }
     }
 
     /// Adds a waiter to a line.
@@ -84,11 +80,7 @@ impl Core {
 
     #[cold]
     fn look_for_room(&self, queue: &RunQueue, group: GroupIndex) -> Result<(), Refused> {
-        let refused = self.refusal(queue).or_else(|| queue.full(group, self.meter.now()));
-        if refused.is_none() {
-            self.probe_next(queue);
-        }
-        refused.map_or(Ok(()), Err)
+        self.refusal(queue).or_else(|| queue.full(group)).map_or(Ok(()), Err)
     }
 
     /// Why a queue takes no more tasks for good, if it is so.
@@ -102,10 +94,10 @@ impl Core {
 
     /// Counts a refused spawn.
     #[cold]
-    pub(crate) fn count_refused(&self, queue: &RunQueue, why: Refused) {
-        queue.counters.refused(why);
+    pub(crate) fn count_refused(&self, queue: &RunQueue) {
+        queue.counters.refused.add(1);
         if queue.removed.get() {
-            self.queues.removed_counters.refused(why);
+            self.queues.removed_counters.refused.add(1);
         }
     }
 
@@ -126,7 +118,7 @@ impl Core {
                 waiter
             }
             None => match self.may_spawn(queue, group) {
-                Err(full) if full.is_for_now() => waiter.insert(self.enter_line(queue, group, waker.clone())),
+                Err(full) if full.is_full() => waiter.insert(self.enter_line(queue, group, waker.clone())),
                 looked => return Poll::Ready(looked),
             },
         };
@@ -134,16 +126,13 @@ impl Core {
         match (self.refusal(queue), waiter.state()) {
             (Some(refused), _) => Poll::Ready(Err(refused)),
             (None, WaiterState::Waits(_)) => Poll::Pending,
-            (None, WaiterState::Called | WaiterState::Gone) => {
-                self.probe_next(queue);
-                Poll::Ready(Ok(()))
-            }
+            (None, WaiterState::Called | WaiterState::Gone) => Poll::Ready(Ok(())),
         }
     }
 
     /// Adds a waiter to the line that it must begin with. It is called at once if there is room by now.
     fn enter_line(&self, queue: &RunQueue, group: GroupIndex, waker: Waker) -> Rc<Waiter> {
-        let line = match queue.full(group, self.meter.now()) {
+        let line = match queue.full(group) {
             Some(Refused::GroupFull) => Line::Group(group),
             _ => Line::Queue,
         };
@@ -182,19 +171,12 @@ impl Core {
         self.give_room(queue);
     }
 
-    /// Tells the queue's shedder how long tasks waited, and gives waiters the room that the slice made.
-    #[cold]
-    pub(super) fn look_after_slice(&self, queue: &RunQueue) {
-        queue.tell_shedder(self.meter.now());
-        self.give_room(queue);
-    }
-
     /// Reserves the free places for the waiters that are next, and wakes these.
     #[cold]
     pub(super) fn give_room(&self, queue: &RunQueue) {
         loop {
             queue.call_up_groups();
-            let Some(waiter) = queue.call_next(self.meter.now()) else { break };
+            let Some(waiter) = queue.call_next() else { break };
             // Foreign code: nothing is borrowed.
             waiter.wake();
         }
@@ -213,9 +195,8 @@ impl Core {
         let waiters = queue.waiters.borrow();
         let limits = queue.limits.get();
         let waits = waiters.len() > 0;
-        let sheds = queue.shedder.borrow().is_some();
-        let asks_more = waits || waiters.reserved() > 0 || sheds || !limits.only_count_live();
-        queue.is_awaited.set(waits || sheds);
+        let asks_more = waits || waiters.reserved() > 0 || !limits.only_count_live();
+        queue.is_awaited.set(waits);
         queue.takes_below.set(if asks_more || self.refusal(queue).is_some() { 0 } else { limits.max_live() });
     }
 }

@@ -71,7 +71,6 @@ impl QueueStats {
             cancelled: self.cancelled.saturating_sub(earlier.cancelled),
             panicked: self.panicked.saturating_sub(earlier.panicked),
             refused: self.refused.saturating_sub(earlier.refused),
-            shed: self.shed.saturating_sub(earlier.shed),
             periods: self.periods.saturating_sub(earlier.periods),
             throttled_periods: self.throttled_periods.saturating_sub(earlier.throttled_periods),
             throttled_time: self.throttled_time.saturating_sub(earlier.throttled_time),

@@ -141,7 +141,7 @@ fn admit<S: Scheduler>(
 ) -> bool {
     let mut left = BATCH;
     while let Some((key, why)) = arrivals.next(queue.index()) {
-        if let Some(task) = records.make_ready(key, why) {
+        if let Some(task) = records.make_ready(key) {
             queue.ready.set(queue.ready.get() + 1);
             if why == Ready::Deferred {
                 queue.yielded(1);

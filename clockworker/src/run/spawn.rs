@@ -68,7 +68,7 @@ impl Core {
 
     /// Whether a queue takes one more task now. Counts it as refused if not.
     pub(crate) fn may_spawn_now(&self, queue: &RunQueue, group: GroupIndex) -> Result<(), Refused> {
-        self.may_spawn(queue, group).inspect_err(|&why| self.count_refused(queue, why))
+        self.may_spawn(queue, group).inspect_err(|_| self.count_refused(queue))
     }
 
     /// Spawns a task into a queue that takes it, on the owner thread.

@@ -63,12 +63,10 @@ pub struct QueueStats {
     pub cancelled: u64,
     /// Tasks that panicked.
     pub panicked: u64,
-    /// Spawns refused because the queue or group was full, the queue overloaded or closed, or the executor stopped: whether or
+    /// Spawns refused because the queue or group was full, the queue was closed, or the executor stopped: whether or
     /// not the caller looked at the result. A task from another thread that was refused when it arrived is also counted as
     /// spawned and cancelled.
     pub refused: u64,
-    /// Of the refused spawns, those because the queue was overloaded: its [load was shed](crate::LoadShedding).
-    pub shed: u64,
     /// Calls of [`spawn_when_room`](crate::Queue::spawn_when_room) that wait for room.
     pub waiting: usize,
     /// Periods of its [cap](crate::Cap) in which it had work: `nr_periods` of a cgroup.
@@ -243,7 +241,6 @@ impl Core {
             cancelled: counters.cancelled.get(),
             panicked: counters.panicked.get(),
             refused: counters.refused.get(),
-            shed: counters.shed.get(),
             waiting: queue.waiters.borrow().len(),
             periods: capped.periods,
             throttled_periods: capped.throttled_periods,

@@ -48,21 +48,15 @@ pub(crate) enum Refused {
     QueueFull,
     /// The group holds as many tasks as its queue takes of a group.
     GroupFull,
-    /// The queue is overloaded, and the task would wait for too long.
-    Shed,
     NoSuchQueue,
     ShutDown,
     ExecutorDropped,
 }
 
 impl Refused {
+    /// Whether there may be room later.
     pub(crate) fn is_full(self) -> bool {
         matches!(self, Refused::QueueFull | Refused::GroupFull)
-    }
-
-    /// Whether there may be room later.
-    pub(crate) fn is_for_now(self) -> bool {
-        self.is_full() || self == Refused::Shed
     }
 }
 
@@ -81,7 +75,7 @@ impl JoinError {
         matches!(self.0.repr, Repr::Cancelled(_))
     }
 
-    /// Whether the task was refused when it was spawned: its queue was closed, full, overloaded or unknown, or its executor had
+    /// Whether the task was refused when it was spawned: its queue was closed, full or unknown, or its executor had
     /// stopped. Its future was never polled. A refused task also counts as [cancelled](JoinError::is_cancelled).
     pub fn is_refused(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(Cause::Refused(_)))
@@ -91,12 +85,6 @@ impl JoinError {
     /// for room. It also counts as [refused](JoinError::is_refused).
     pub fn is_full(&self) -> bool {
         matches!(self.0.repr, Repr::Cancelled(Cause::Refused(refused)) if refused.is_full())
-    }
-
-    /// Whether the task was refused because its queue was overloaded and [sheds load](crate::LoadShedding). It also counts as
-    /// [refused](JoinError::is_refused).
-    pub fn is_shed(&self) -> bool {
-        matches!(self.0.repr, Repr::Cancelled(Cause::Refused(Refused::Shed)))
     }
 
     /// Whether the task panicked, in its poll or when its future was dropped.
@@ -174,7 +162,6 @@ impl fmt::Display for Refused {
             Refused::QueueClosed => "its queue is closed",
             Refused::QueueFull => "its queue is full",
             Refused::GroupFull => "its group is full",
-            Refused::Shed => "its queue is overloaded",
             Refused::NoSuchQueue => "there is no queue of that name",
             Refused::ShutDown => "its executor was shut down",
             Refused::ExecutorDropped => "its executor was dropped",

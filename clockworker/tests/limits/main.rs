@@ -8,5 +8,4 @@ mod hostile_waiters;
 mod model;
 mod polled;
 mod refusals;
-mod shedding;
 mod waiters;

@@ -49,7 +49,6 @@ const QUEUES: &[(&str, &str, Value)] = &[
     ("clockworker_queue_tasks_cancelled_total", "Tasks aborted or cancelled", Count(|q| q.cancelled)),
     ("clockworker_queue_tasks_panicked_total", "Tasks that panicked", Count(|q| q.panicked)),
     ("clockworker_queue_tasks_refused_total", "Spawns refused", Count(|q| q.refused)),
-    ("clockworker_queue_tasks_shed_total", "Spawns refused for overload", Count(|q| q.shed)),
     ("clockworker_queue_periods_total", "Periods of its cap with work", Count(|q| q.periods)),
     (
         "clockworker_queue_throttled_periods_total",

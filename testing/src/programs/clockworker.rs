@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use clockworker::schedulers::RunnableFifo;
 use clockworker::{
-    AbortHandle, Cap, DEFAULT_QUEUE, Executor, Group, Handle, JoinError, JoinHandle, LoadShedding,
-    ManualClock, Queue, QueueError, yield_now,
+    AbortHandle, Cap, DEFAULT_QUEUE, Executor, Group, Handle, JoinError, JoinHandle, ManualClock, Queue,
+    QueueError, yield_now,
 };
 
 use super::event::{End, Entry, Event, Trace, spawning};
@@ -104,13 +104,9 @@ fn set_limit(queue: &Queue, limit: Limit) -> Result<(), QueueError> {
             let period = TURN * (1 + u32::from(percent % 8));
             queue.set_cap(Cap::percent(percent.into(), period).ok())
         }
-        Limit::Shedding => {
-            queue.set_load_shedding(LoadShedding::new(micros(200_u16), micros(2_000_u16)).ok())
-        }
         Limit::None => {
             queue.set_max_live(None)?;
             queue.set_max_live_per_group(None)?;
-            queue.set_load_shedding(None)?;
             queue.set_cap(None)
         }
     }

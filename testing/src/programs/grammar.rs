@@ -140,7 +140,6 @@ impl<'a> Grammar<'a> {
                 0 => Limit::Live(1 + tape.below(9)),
                 1 | 2 => Limit::LivePerGroup(1 + tape.below(3)),
                 3 | 4 => Limit::Cap(1 + tape.below(100)),
-                5 => Limit::Shedding,
                 _ => Limit::None,
             }),
         }

@@ -133,8 +133,6 @@ pub(super) enum Limit {
     LivePerGroup(u8),
     /// A cap, in percent of the thread.
     Cap(u8),
-    /// It sheds load.
-    Shedding,
     /// All limits are lifted.
     None,
 }
