@@ -16,7 +16,7 @@ use crate::executor::Executor;
 use crate::group::Group;
 use crate::large::boxed_if_large;
 use crate::queue_handle::Queue;
-use crate::task::{AbortHandle, FinishedTasks, Id, JoinError, JoinHandle};
+use crate::task::{AbortHandle, FinishedTasks, Id, JoinError, JoinHandle, coop};
 use crate::task_builder::TaskBuilder;
 
 /// For how many tasks a set keeps memory when it has had more.
@@ -280,6 +280,9 @@ impl<T> JoinSet<T> {
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
         self.is_awaited = false;
+        // Given back below by whoever has to wait.
+        let left = coop::left();
+        ready!(coop::poll_proceed(cx));
         loop {
             match self.next_within(TURNED) {
                 Poll::Ready(Some(next)) => return Poll::Ready(Some(next)),
@@ -294,6 +297,7 @@ impl<T> JoinSet<T> {
             }
             if self.finished.wait(cx.waker()) {
                 self.is_awaited = true;
+                coop::go_on(left);
                 return Poll::Pending;
             }
         }

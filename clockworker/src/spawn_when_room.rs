@@ -4,13 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use crate::group::Group;
 use crate::large::boxed_if_large;
 use crate::queue::{NO_GROUP, Waiter};
 use crate::queue_handle::Queue;
-use crate::task::{JoinHandle, Label};
+use crate::task::{JoinHandle, Label, coop};
 use crate::try_spawn::TrySpawnError;
 
 /// Spawns a task as soon as its queue, and its group if it has one, takes it. From
@@ -95,9 +95,8 @@ where
         let Self { queue: Queue { core, inner }, group, label, future, waiter } = &mut *self;
         assert!(future.is_some(), "`SpawnWhenRoom` polled after completion");
         let group = group.as_ref().map_or(NO_GROUP, Group::index);
-        let Poll::Ready(room) = core.poll_room(inner, group, waiter, cx.waker()) else {
-            return Poll::Pending;
-        };
+        let room = ready!(core.poll_room(inner, group, waiter, cx.waker()));
+        ready!(coop::poll_proceed(cx));
         let Some(future) = future.take() else { unreachable!("it was there above") };
         let spawned = match room {
             Ok(()) => {

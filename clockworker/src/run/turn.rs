@@ -8,7 +8,7 @@ use super::meter::Account;
 use super::queue::RunQueue;
 use super::timing::{MAIN_PATIENCE, Pace, SliceEnd};
 use crate::queue::Counter;
-use crate::task::{HostWaker, Id};
+use crate::task::{HostWaker, Id, coop};
 
 /// The state of turns on the host's thread.
 pub(super) struct TurnState {
@@ -178,6 +178,7 @@ pub(crate) fn poll_in_turn<T>(
     poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
 ) -> Poll<T> {
     Id::make_current(core.turn.outer_task(None));
+    coop::begin_poll();
     core.meter.begin(Account::Main);
     let mut cx = Context::from_waker(waker);
     let polled = match core.shared.probe() {
@@ -197,7 +198,11 @@ pub(crate) fn poll_in_turn<T>(
 }
 
 /// The guard of a turn under way.
-struct TurnGuard<'a>(&'a Core);
+struct TurnGuard<'a> {
+    core: &'a Core,
+    /// What was left of the ready awaits of a poll that this turn is inside of.
+    left: u32,
+}
 
 impl<'a> TurnGuard<'a> {
     fn begin(core: &'a Core) -> Self {
@@ -205,15 +210,16 @@ impl<'a> TurnGuard<'a> {
         core.coop_budget.keep();
         // The executor may be run inside a task of another one.
         core.turn.outer_task.set(Some(Id::current()));
-        TurnGuard(core)
+        TurnGuard { core, left: coop::left() }
     }
 }
 
 impl Drop for TurnGuard<'_> {
     fn drop(&mut self) {
-        Id::make_current(self.0.turn.outer_task.take().flatten());
-        self.0.coop_budget.give_back();
-        self.0.end_turn();
+        Id::make_current(self.core.turn.outer_task.take().flatten());
+        coop::go_on(self.left);
+        self.core.coop_budget.give_back();
+        self.core.end_turn();
     }
 }
 

@@ -11,7 +11,7 @@ use slab::Slab;
 use super::Core;
 use super::queue::RunQueue;
 use crate::base::{drop_quietly, wake_quietly};
-use crate::task::Stopped;
+use crate::task::{Stopped, coop};
 
 /// The wakers of those who wait. No borrow is held while one is cloned, woken or dropped.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ impl Emptied {
     /// task has finished, or when what came from other threads was admitted and held no task.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.none_is_left() {
-            return Poll::Ready(());
+            return coop::poll_proceed(cx);
         }
         self.core.ending.waiting.register(&mut self.key, cx.waker());
         // Cloning the waker was foreign code, which may have run the executor.
@@ -113,7 +113,7 @@ impl Gone {
     /// Ready once the queue is gone, and its name and number are free. `remove_if_done` wakes it.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.is_gone() {
-            return Poll::Ready(());
+            return coop::poll_proceed(cx);
         }
         self.queue.awaits_end.register(&mut self.key, cx.waker());
         // Cloning the waker was foreign code, which may have run the executor.

@@ -14,7 +14,7 @@ use super::id::EnteredId;
 use super::live::unlink;
 use super::pool::Class;
 use super::state::State;
-use super::{Cause, Finish, Id, JoinError, JoinHandle, Label, LiveTask, Placement, Refused, SharedRef};
+use super::{Cause, Finish, Id, JoinError, JoinHandle, Label, LiveTask, Placement, Refused, SharedRef, coop};
 use crate::base::drop_quietly;
 use crate::sync::{UnsafeCell, reclaim};
 
@@ -207,6 +207,7 @@ where
     unsafe fn poll(header: NonNull<Header>, cx: &mut Context<'_>) -> Option<Finish> {
         // SAFETY: the caller's reference keeps the cell alive.
         Id::make_current(Some(unsafe { header.as_ref() }.id));
+        coop::begin_poll();
         // SAFETY: the owner thread holds the stage while the task is not complete, and `Runnable::run` does not
         // re-enter.
         let stage = unsafe { Self::stage(header) };

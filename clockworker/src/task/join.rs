@@ -7,13 +7,13 @@ use std::mem::{ManuallyDrop, forget};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::ptr::NonNull;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use super::finished::{FinishedList, FinishedTask};
 use super::header::{Header, abort, release_complete};
 use super::joiner::Joiner;
 use super::state::{LeaveJoin, State};
-use super::{AbortHandle, Id, JoinError};
+use super::{AbortHandle, Id, JoinError, coop};
 use crate::base::drop_quietly;
 
 /// Awaits the output of a spawned task.
@@ -203,16 +203,18 @@ impl<T> JoinHandle<T> {
     }
 }
 
+/// Of handles whose tasks have finished 128 are ready in one poll of a task. The next one returns `Pending` and wakes that task, so that others
+/// run in between.
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let task = self.header();
-        if task.state.is_complete() || Self::register_waker(task, cx.waker()) {
-            Poll::Ready(self.take())
-        } else {
-            Poll::Pending
+        if !task.state.is_complete() && !Self::register_waker(task, cx.waker()) {
+            return Poll::Pending;
         }
+        ready!(coop::poll_proceed(cx));
+        Poll::Ready(self.take())
     }
 }
 

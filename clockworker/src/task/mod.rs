@@ -63,6 +63,7 @@
 mod abort;
 mod arrivals;
 mod cell;
+pub(crate) mod coop;
 mod error;
 mod finished;
 mod header;

@@ -7,6 +7,7 @@ mod join_set;
 mod large;
 mod matrix;
 mod panics;
+mod ready_awaits;
 mod unhandled_panic;
 mod waker_panics;
 mod wakers;

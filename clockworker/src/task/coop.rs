@@ -1,0 +1,50 @@
+//! Ready awaits: how many of the executor's own a poll may have, so that one that never has to wait lets others run.
+//!
+//! tokio's resources take part in tokio's cooperative budget, which is 128 for a poll. The executor's own awaits (join handles, sets,
+//! room, drains) have a count of their own, which also works without tokio: the 129th in a poll that is ready at once returns `Pending`
+//! and wakes its task.
+
+use std::cell::Cell;
+use std::task::{Context, Poll};
+
+/// As many as tokio has.
+const IN_A_POLL: u32 = 128;
+
+/// What is left outside of the executor's polls: no end of it.
+const UNLIMITED: u32 = u32::MAX;
+
+thread_local! {
+    /// How many the poll under way may still have.
+    static LEFT: Cell<u32> = const { Cell::new(UNLIMITED) };
+}
+
+/// Begins a poll of a task, or of the future given to `run_until`.
+#[inline]
+pub(crate) fn begin_poll() {
+    LEFT.set(IN_A_POLL);
+}
+
+/// What is left of the poll under way, which is interrupted by a turn.
+pub(crate) fn left() -> u32 {
+    LEFT.get()
+}
+
+/// Goes on with a poll that was interrupted, or ends the last poll of a turn.
+pub(crate) fn go_on(left: u32) {
+    LEFT.set(left);
+}
+
+/// Ready if the await, which is ready at once, may say so. If not, it has woken the task.
+#[inline]
+pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
+    match LEFT.get() {
+        0 => {
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }
+        left => {
+            LEFT.set(left - 1);
+            Poll::Ready(())
+        }
+    }
+}
