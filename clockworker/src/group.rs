@@ -46,7 +46,6 @@ impl Group {
         let group = Self { queue, index: opened.index, key };
         if opened.is_new {
             group.queue.inner.tell_opened(group.index, key, &attributes);
-            group.queue.core.after_policy_call(&group.queue.inner);
         }
         group
     }
@@ -143,7 +142,6 @@ impl Group {
     pub fn set_attributes(&self, attributes: Attributes) -> Result<(), GroupError> {
         self.queue.core.exists(&self.queue.inner).map_err(GroupError::queue)?;
         self.queue.inner.change_group(self.index, attributes);
-        self.queue.core.after_policy_call(&self.queue.inner);
         Ok(())
     }
 
@@ -239,7 +237,6 @@ impl Clone for Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.queue.inner.release_group(self.index);
-        self.queue.core.after_policy_call(&self.queue.inner);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::run::context;
 /// Its scheduler decides when the task is polled again ([`Ready::Yielded`](crate::schedulers::Ready)):
 /// [`WokenFirst`](crate::schedulers::WokenFirst), the default, polls it after all tasks that are ready now, and after those
 /// that are woken later, within a bound. The first yield after a wake or a spawn counts as a wake: the task is polled after those that
-/// are ready now; of many tasks woken just before, the first 64 come before it. Works under any executor.
+/// are ready now. Works under any executor.
 ///
 /// # Cancel safety
 ///
@@ -48,11 +48,11 @@ pub fn yield_if_due() -> YieldIfDue {
     YieldIfDue { yielded: false }
 }
 
-/// Whether the task that is being polled should yield: its slice is over, its host is due, or a task was woken or sent that
-/// may be to be served first.
+/// Whether the task that is being polled should yield: its slice is over, its host is due, a queue woke up that is to be served
+/// first, or another thread sent something.
 ///
-/// Costs a clock reading and some loads, however many tasks were woken, so a long computation can ask every microsecond or
-/// so. False outside the tasks of an executor.
+/// Costs a clock reading and some loads, however many tasks were woken, and a step for each queue that woke up, up to 64. So a long
+/// computation can ask every microsecond or so. False outside the tasks of an executor.
 pub fn should_yield() -> bool {
     context::with_current(|core| core.should_yield()).unwrap_or(false)
 }

@@ -297,7 +297,7 @@ fn large_futures_whose_handles_are_held() {
     assert!(kept < 256, "{kept} bytes kept of each future that has ended");
 }
 
-/// Its drop wakes it, and its joiner spawns, which takes it off the woken list.
+/// Its drop wakes it while it is dropped, and its joiner spawns.
 fn tasks_woken_by_their_own_end() {
     struct Spawns;
 
@@ -409,12 +409,17 @@ fn more_wakers_than_are_lent() {
 // One test, as the count is the process's.
 #[test]
 fn every_byte_is_given_back() {
-    let scenes: [(&str, fn()); 16] = [
+    let scenes: [(&str, fn()); 18] = [
         ("wakers", wakers_in_every_way_and_at_every_time),
         ("handles", handles_before_and_after_the_end),
         ("handles that wait", handles_that_wait),
         ("tasks that end in a list", tasks_that_end_in_a_list),
         ("tasks woken by their own end", tasks_woken_by_their_own_end),
+        (
+            "aborted tasks of a queue that gets to nothing else",
+            aborted_tasks_of_a_queue_that_gets_to_nothing_else,
+        ),
+        ("wakes of many queues allocate nothing", wakes_of_many_queues_allocate_nothing),
         ("tasks from other threads", tasks_from_other_threads),
         ("many tasks", many_tasks),
         ("many tasks, freed in many places", many_tasks_wherever_they_are_freed),
@@ -434,4 +439,48 @@ fn every_byte_is_given_back() {
         scene();
         assert_eq!(live() - before, 0, "bytes lost with {what}");
     }
+}
+
+/// An idle queue beside a busy one has slices for drops only, in which its scheduler is given nothing.
+fn aborted_tasks_of_a_queue_that_gets_to_nothing_else() {
+    let ex = untimed();
+    let idle = ex.new_queue("idle").idle().create().unwrap();
+    let mut run = Box::pin(ex.run_until(pending::<()>()));
+    let busy = ex.spawn(async {
+        loop {
+            yield_now().await;
+        }
+    });
+    let waits = idle.spawn(pending::<()>());
+    let mut after = Vec::new();
+    for _ in 0..4 {
+        for _ in 0..1_000 {
+            idle.spawn(pending::<()>()).abort();
+            let _ = poll_with(&mut run, Waker::noop());
+        }
+        after.push(live());
+    }
+    assert!(after.windows(2).all(|two| two[1] - two[0] < 16 << 10), "{after:?}");
+    drop((run, busy, waits));
+}
+
+/// Tasks of many queues, woken in one poll.
+fn wakes_of_many_queues_allocate_nothing() {
+    let ex = untimed();
+    let queues: Vec<_> =
+        (0..100).map(|number| ex.new_queue(&format!("{number}")).create().unwrap()).collect();
+    let parked: Vec<_> = queues
+        .iter()
+        .map(|queue| {
+            let probe = Probe::new();
+            (queue.spawn(probe.future()), probe)
+        })
+        .collect();
+    settle(&ex);
+    let wakers: Vec<_> = parked.iter().map(|(_, probe)| probe.waker()).collect();
+    let before = Allocated::now();
+    wakers.iter().for_each(Waker::wake_by_ref);
+    assert_eq!(Allocated::now().requests, before.requests);
+    settle(&ex);
+    assert!(parked.iter().all(|(_, probe)| probe.polls.get() == 2));
 }

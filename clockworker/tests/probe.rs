@@ -470,3 +470,45 @@ fn a_probe_is_let_go_when_its_executor_is_dropped() {
     assert!(Arc::try_unwrap(log).is_ok(), "neither a handle nor a task holds it");
     drop((handle, task));
 }
+
+/// Wakes a task when it is told of the task's poll, and notes how many tasks were ready in each slice.
+#[derive(Default)]
+struct Wakes {
+    waker: Mutex<Option<std::task::Waker>>,
+    ready: Mutex<Vec<usize>>,
+}
+
+impl Probe for Wakes {
+    fn polled(&self, _: &Polled<'_>) {
+        self.waker.lock().unwrap().take().into_iter().for_each(std::task::Waker::wake);
+    }
+
+    fn slice(&self, slice: Slice<'_>) {
+        self.ready.lock().unwrap().push(slice.queue().ready);
+        slice.run();
+    }
+}
+
+#[test]
+fn a_task_that_is_woken_when_its_poll_is_told_is_polled_again() {
+    let (ex, probe) = (untimed(), Arc::new(Wakes::default()));
+    ex.set_probe(Some(probe.clone()));
+    let mut polls = 0;
+    let task = ex.spawn(std::future::poll_fn(move |cx| {
+        polls += 1;
+        *probe.waker.lock().unwrap() = (polls == 1).then(|| cx.waker().clone());
+        if polls == 1 { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+    }));
+    settle(&ex);
+    assert!(task.is_finished());
+}
+
+#[test]
+fn aborted_tasks_are_not_ready_in_a_slice() {
+    let (ex, probe) = (untimed(), Arc::new(Wakes::default()));
+    ex.set_probe(Some(probe.clone()));
+    let tasks: Vec<_> = (0..5).map(|_| ex.spawn(async {})).collect();
+    tasks[1..].iter().for_each(|task| task.abort());
+    settle(&ex);
+    assert_eq!(probe.ready.lock().unwrap()[0], 1);
+}

@@ -52,7 +52,8 @@ use crate::{Attributes, GroupId, Ready, Task, TaskId};
 ///    [`Ready::Yielded`], if it was woken while it ran. Where the next `pop` follows at once, the two are one call of
 ///    [`push_pop`](Scheduler::push_pop).
 ///
-/// A task may also finish without having been polled.
+/// Tasks are pushed in slices of the queue only. A task may also finish without having been polled; of one that was aborted before it was
+/// pushed, a scheduler hears nothing, but for what [`served`](Scheduler::served) says.
 ///
 /// A scheduler that takes over a queue with tasks is first told of the groups that are open, then of the tasks that were spawned with
 /// attributes, ready or not, then of those that are ready, as [woken](Ready::Woken). It is later told of the ends of tasks and
@@ -107,7 +108,8 @@ pub trait Scheduler {
     /// group is told to have had is then expected to be what it had, whatever its tasks do. Each poll is timed where those of the queue took more
     /// than 1,024 ns in the mean so far; and where those of its group did, also among short polls of others.
     ///
-    /// Also told of a task in a group that was aborted, popped or not: dropping its future took so long.
+    /// Also told of a task in a group that was aborted, pushed or not: dropping its future took so long. One that was never pushed
+    /// [finishes](Scheduler::finished) then, too.
     fn served(&mut self, task: Task, service_ns: u64) {
         let _ = (task, service_ns);
     }
@@ -123,7 +125,7 @@ pub trait Scheduler {
 
     /// The clock that [deadlines](Attributes::deadline_ns) are given on reads `now_ns`, which never falls.
     ///
-    /// Called before the first `pop` of each slice and after the polls that [`time_passed`](Scheduler::time_passed) is called after,
+    /// Called at the beginning of each slice, before what came since is pushed, and after the polls that [`time_passed`](Scheduler::time_passed) is called after,
     /// if [`WANTS_CLOCK`](Scheduler::WANTS_CLOCK).
     fn time_is(&mut self, now_ns: u64) {
         let _ = now_ns;

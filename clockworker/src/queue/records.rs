@@ -260,8 +260,7 @@ impl Records {
         let groups = self.groups.iter();
         let opened = |(index, key)| (GroupId::new(index), key, self.group_attributes(index));
         let spawned = self.tasks.iter().filter_map(|(slot, record)| {
-            // The scheduler is told of a new one when it gets it.
-            let attributes = self.attributes.get(slot as u32).filter(|_| !record.is_unknown())?;
+            let attributes = self.attributes.get(slot as u32).filter(|_| record.is_known())?;
             Some((record.as_task(slot), attributes))
         });
         Handover { groups: groups.map(opened).collect(), spawned: spawned.collect(), ready }
@@ -334,9 +333,10 @@ impl Records {
 }
 
 impl Record {
-    /// Whether no scheduler has heard of it yet.
-    fn is_unknown(&self) -> bool {
-        self.task.as_ref().is_some_and(LiveTask::is_new)
+    /// Whether a scheduler has heard of it, and is to hear more: not of a new task, nor of one that was aborted, unless the scheduler has
+    /// it.
+    fn is_known(&self) -> bool {
+        self.standing.is_ready() || self.task.as_ref().is_some_and(|live| !live.is_new())
     }
 
     /// The task, unless it is being polled or was aborted.

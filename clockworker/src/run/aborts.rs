@@ -51,6 +51,9 @@ impl RunQueue {
         if aborted.ready {
             self.ready.set(self.ready.get() - 1);
         }
+        if aborted.live.has_arrived() {
+            self.arrivals().note_aborted(self.index());
+        }
         self.aborts.push(aborted);
         true
     }
@@ -68,12 +71,6 @@ impl RunQueue {
         self.aborts.any()
     }
 
-    /// How many tasks are ready now: those of the scheduler, and those that came since, but for the aborted ones.
-    pub(super) fn count_ready(&self) -> usize {
-        let aborted = self.aborts.tasks.borrow().iter().filter(|aborted| aborted.live.has_arrived()).count();
-        self.ready.get() + self.arrivals().count(self.index()) - aborted
-    }
-
     /// The slots of the aborted tasks whose futures are still to be dropped. None if they are being looked at.
     pub(super) fn slots_of_aborted(&self) -> Option<HashSet<usize>> {
         let aborted = self.aborts.tasks.try_borrow().ok()?;
@@ -89,8 +86,12 @@ impl RunQueue {
     /// the scheduler has the task; then the record is a tombstone.
     pub(super) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
         let Aborted { live, task, ready, group, is_known } = aborted;
+        let is_linked = live.has_arrived();
         let finish = live.cancel(cause);
         self.count_finished(finish);
+        if is_linked {
+            self.arrivals().note_complete(self.index());
+        }
         if ready {
             self.records.borrow_mut().finish_buried(group, finish);
             self.add_tombstone();
@@ -141,6 +142,7 @@ impl RunQueue {
         }
         let tasks = self.records.borrow_mut().take_all();
         self.ready.set(0);
+        self.arrivals().note_all_aborted(self.index());
         for (task, group) in tasks {
             let finish = task.cancel(cause);
             self.count_finished(finish);

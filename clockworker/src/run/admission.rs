@@ -12,7 +12,7 @@ use super::asked::QUESTION;
 use super::meter::Account;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::{Arrivals, Batch, Cause, Incoming, LiveTask, News, Placement, RecordKey, Refused};
+use crate::task::{Arrivals, Batch, Cause, Incoming, LiveTask, Placement, RecordKey, Refused};
 
 /// The most links of the inbox to turn round and take in one gap. Some 5 µs, as each may be a cache miss.
 const LINKS: usize = 128;
@@ -55,12 +55,6 @@ impl Core {
         &self.local().arrivals
     }
 
-    /// Which queues they came to.
-    #[inline]
-    pub(super) fn news(&self) -> &News {
-        &self.local().news
-    }
-
     /// Whether tasks from other threads are still to be admitted.
     #[inline]
     pub(crate) fn has_mail(&self) -> bool {
@@ -70,7 +64,7 @@ impl Core {
     /// Whether there is anything to admit.
     #[inline]
     pub(crate) fn has_incoming(&self) -> bool {
-        self.news().any() || self.has_mail()
+        self.arrivals().any_news() || self.has_mail()
     }
 
     /// Receives a small portion between two polls, on the account of the queue that is served. More than that ends the slice.
@@ -80,7 +74,7 @@ impl Core {
             self.bill_admission();
         }
         if !all {
-            self.slice.preempt();
+            self.slice.interrupt();
         }
     }
 
@@ -91,11 +85,11 @@ impl Core {
         let before = self.meter.now();
         self.meter.bill_own();
         self.slice.prolong(self.meter.now() - before);
-        self.slice.preempt();
+        self.slice.interrupt();
     }
 
-    /// Admits portions until half of the turn is over. True if nothing is left.
-    pub(crate) fn admit_between_slices(&self) -> bool {
+    /// Receives portions, and wakes the queues to which tasks came, until half of the turn is over. True if nothing is left.
+    pub(crate) fn receive_between_slices(&self) -> bool {
         self.meter.begin(Account::Own);
         if !self.has_mail() && self.wake_queues_between_slices() {
             return true;
@@ -153,17 +147,17 @@ impl Core {
     /// Has `wake` wake the next of the queues to which tasks came. True if none is left.
     #[inline]
     pub(super) fn wake_queues(&self, mut wake: impl FnMut(QueueId)) -> bool {
-        let news = self.news();
+        let arrivals = self.arrivals();
         let queues = self.queues.borrow();
         for _ in 0..QUEUES {
-            let Some(index) = news.next() else { return true };
+            let Some(index) = arrivals.next_news() else { return true };
             if let Some(Some(queue)) = queues.get(index as usize)
                 && !queue.runnable.replace(true)
             {
                 wake(queue.id);
             }
         }
-        !news.any()
+        !arrivals.any_news()
     }
 
     /// Takes in what other threads sent: turns round and takes so many links at most. Pauses after user code, which may have taken
@@ -291,15 +285,6 @@ impl Core {
         self.note_tag(&attributes);
         queue.set_attributes(task, &attributes);
         self.tell_spawned(queue, task);
-    }
-
-    /// After a call of the queue's scheduler outside of its slice: makes the queue runnable if it has ready tasks. The call
-    /// may have made some ready, or, if the scheduler called back into the executor and is out of service for that, others.
-    #[inline]
-    pub(crate) fn after_policy_call(&self, queue: &RunQueue) {
-        if queue.ready.get() > 0 {
-            self.make_runnable(queue);
-        }
     }
 }
 

@@ -108,7 +108,7 @@ fn guarded_slice(run: impl FnOnce(&PolicyCalls) -> Result<SliceEnd, Halt>) -> Re
     let calls = PolicyCalls::default();
     match catch_unwind(AssertUnwindSafe(|| run(&calls))) {
         Ok(Ok(end)) => Ok(end),
-        Ok(Err(Halt::Tombstones)) => Ok(SliceEnd::Tombstones),
+        Ok(Err(Halt::Interrupted)) => Ok(SliceEnd::Interrupted),
         Ok(Err(Halt::Fault(fault))) => Err(fault),
         Err(payload) if calls.has_panicked() => {
             drop_quietly(payload);

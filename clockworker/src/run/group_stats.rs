@@ -25,7 +25,7 @@ pub struct GroupStats {
     pub name: Option<Arc<str>>,
     /// What its scheduler was told of it last.
     pub attributes: Attributes,
-    /// Tasks ready to be polled now. Those that other threads have woken since the last poll are not counted yet.
+    /// Tasks ready to be polled now. Those that other threads have woken or spawned since the last poll are not counted yet.
     pub ready: usize,
     /// Tasks that have not finished.
     pub live: u64,

@@ -89,7 +89,7 @@ impl HostDeferral {
     fn take(&self) -> bool {
         let Some(state) = self.mark.state.get() else { return false };
         state.is_deferred.set(false);
-        let came = self.mark.shared.on_owner_thread().news.count();
+        let came = self.mark.shared.on_owner_thread().arrivals.came();
         state.came_before.take().is_some_and(|before| before != came)
     }
 
@@ -105,9 +105,9 @@ impl WakeTarget for Mark {
     fn wake(&self) {
         let Some(state) = self.state.get().filter(|state| state.is_deferred.replace(false)) else { return };
         state.works.set(true);
-        let news = &self.shared.on_owner_thread().news;
-        state.came_before.set(Some(news.count()));
-        news.begin_deferred();
+        let arrivals = &self.shared.on_owner_thread().arrivals;
+        state.came_before.set(Some(arrivals.came()));
+        arrivals.begin_deferred();
         self.shared.inbox.wake_parked_host();
     }
 }

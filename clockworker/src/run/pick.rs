@@ -34,8 +34,10 @@ pub(super) enum Signal {
     Time,
     /// Another queue has become runnable, and waits from now on.
     Contended,
-    /// The slice is to end: a queue woke up that is to be served before the running one, futures of the running one are to be
-    /// dropped, or there is more to admit than fits between two polls.
+    /// The slice is to end: user code ran between two polls, or there is more to receive than fits there.
+    Interrupted,
+    /// The slice is to end: a queue woke up that is to be served before the running one, or futures of the running one are to be
+    /// dropped.
     Preempted,
 }
 
@@ -116,6 +118,11 @@ impl Slice {
     /// Has the slice end after the poll under way.
     pub(super) fn preempt(&self) {
         self.signal.set(Signal::Preempted);
+    }
+
+    /// Has the slice end there, though no queue wants that.
+    pub(super) fn interrupt(&self) {
+        self.signal.set(self.signal.get().max(Signal::Interrupted));
     }
 
     /// Has the slice look at the time after the poll under way.
@@ -199,9 +206,8 @@ impl Core {
             queue.stride.shorten(self.meter.read() - before);
         }
         queue.slice_is_over();
-        // Also `Preempted`, but not by a queue: a slice in which the queue's own tasks were aborted, or in which there was
-        // more to admit than fits between two polls.
-        if end == SliceEnd::Preempted && !queue.has_aborted() && !self.admission.has_mail_left() {
+        // Also `Preempted`, but not by a queue: a slice in which the queue's own tasks were aborted.
+        if end == SliceEnd::Preempted && !queue.has_aborted() {
             queue.counters.preemptions.add(1);
         }
         let mut tree = self.queues.tree.borrow_mut();
@@ -213,7 +219,7 @@ impl Core {
         }
         self.charge(&mut tree, queue);
         // Before this queue may be left without work: whether it counts on depends on who has any.
-        if self.news().any() {
+        if self.arrivals().any_news() {
             self.wake_queues(|queue| tree.wake_between_slices(queue, now));
         }
         let left = queue.left();
@@ -350,8 +356,8 @@ impl Core {
 
     /// Makes a queue runnable, as a task of it becomes ready.
     ///
-    /// Called before its scheduler is told of the task. (The scheduler may be the caller: then telling it panics, and the
-    /// queue must be runnable, as it has a task.)
+    /// Called before the task is among its arrivals. (If its own scheduler is the caller, adding the task panics, and the queue has a slice
+    /// for nothing.)
     #[inline]
     pub(super) fn make_runnable(&self, queue: &RunQueue) {
         if !queue.runnable.replace(true) {

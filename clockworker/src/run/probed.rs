@@ -95,7 +95,8 @@ impl Core {
     /// Runs a slice of the queue inside a call of the probe.
     #[cold]
     pub(super) fn serve_probed(&self, probe: &dyn Probe, queue: &RunQueue) -> SliceEnd {
-        let view = QueueView { index: queue.index(), number: queue.id.generation(), ready: queue.waiting() };
+        let view =
+            QueueView { index: queue.index(), number: queue.id.generation(), ready: queue.count_ready() };
         let now_ns = self.meter.now();
         self.caller().note(now_ns);
         let serve = || {
@@ -164,8 +165,8 @@ pub(super) trait Listener {
         take_out: impl FnOnce() -> Option<LiveTask>,
     ) -> Ran;
 
-    /// The poll is over, and what came of it is known.
-    fn end(&self, poll: Self::Poll<'_>, core: &Core, ran: &Ran, timed: Timed);
+    /// The poll is over, and what came of it is known. What came of it once that was told: a probe may wake the task.
+    fn end(&self, poll: Self::Poll<'_>, core: &Core, ran: Ran, timed: Timed) -> Ran;
 }
 
 /// There is no probe.
@@ -196,7 +197,9 @@ impl Listener for NoProbe {
     }
 
     #[inline(always)]
-    fn end(&self, _poll: (), _core: &Core, _ran: &Ran, _timed: Timed) {}
+    fn end(&self, _poll: (), _core: &Core, ran: Ran, _timed: Timed) -> Ran {
+        ran
+    }
 }
 
 /// A probe listens.
@@ -246,15 +249,16 @@ impl Listener for Probed<'_> {
     }
 
     #[inline(always)]
-    fn end(&self, poll: Option<ProbedTask<'_>>, core: &Core, ran: &Ran, timed: Timed) {
+    fn end(&self, poll: Option<ProbedTask<'_>>, core: &Core, ran: Ran, timed: Timed) -> Ran {
         if timed.is_read {
             self.caller.note(core.meter.now());
         }
-        match (poll, ran) {
+        match (poll, &ran) {
             (Some(poll), ran) => self.tell_polled(&poll, core, ran, timed),
             (None, Ran::Yielded(task)) => task.set_word(core.meter.now()),
             (None, _) => {}
         }
+        ran.again()
     }
 }
 
@@ -345,7 +349,7 @@ fn reason_of(end: SliceEnd) -> SliceEndReason {
         SliceEnd::Preempted => SliceEndReason::Preempted,
         SliceEnd::Drained => SliceEndReason::Drained,
         SliceEnd::HostDue | SliceEnd::PollCap => SliceEndReason::HostDue,
-        SliceEnd::MainWoken | SliceEnd::Tombstones | SliceEnd::PolicyFault | SliceEnd::SchedulerChanged => {
+        SliceEnd::MainWoken | SliceEnd::Interrupted | SliceEnd::PolicyFault | SliceEnd::SchedulerChanged => {
             SliceEndReason::Other
         }
     }

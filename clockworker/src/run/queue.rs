@@ -156,7 +156,7 @@ impl RunQueue {
 
     /// About how many ready tasks have not merely yielded.
     pub(super) fn ready_but_for_yielders(&self) -> usize {
-        self.ready.get().saturating_sub(self.yielders.get()) + self.arrivals().len(self.index())
+        self.ready.get().saturating_sub(self.yielders.get()) + self.arrivals().count(self.index())
     }
 
     /// The arrivals of all queues.
@@ -165,21 +165,22 @@ impl RunQueue {
         &self.shared.on_owner_thread().arrivals
     }
 
-    /// Whether tasks came that its scheduler has not got yet.
+    /// Whether tasks came that its scheduler has not got yet, and that are not aborted.
     #[inline]
     pub(super) fn has_arrivals(&self) -> bool {
-        !self.arrivals().is_empty(self.index())
+        self.arrivals().count(self.index()) > 0
     }
 
-    /// Takes out those that are over, once all tasks are.
+    /// Takes out all that is linked, once all tasks are complete.
     pub(super) fn clear_arrivals(&self) {
-        let left = self.arrivals().next(self.index());
-        debug_assert!(left.is_none(), "{left:?} is not over");
+        while let Some(left) = self.arrivals().next(self.index()) {
+            debug_assert!(left.is_none(), "{left:?} is not complete");
+        }
     }
 
-    /// About how many tasks wait for a poll.
-    pub(super) fn waiting(&self) -> usize {
-        self.ready.get() + self.arrivals().len(self.index())
+    /// How many tasks are ready now, with those that its scheduler has not got yet.
+    pub(super) fn count_ready(&self) -> usize {
+        self.ready.get() + self.arrivals().count(self.index())
     }
 
     /// What was said of the task in that slot, if it has any attributes.

@@ -277,7 +277,6 @@ impl Core {
             self.slice.preempt();
         } else {
             queue.change_scheduler();
-            self.after_policy_call(queue);
         }
         Ok(())
     }

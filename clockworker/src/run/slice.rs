@@ -13,8 +13,11 @@ use super::timing::{SliceEnd, Timed, Timing};
 use crate::queue::{GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, as_task};
 use crate::task::{Arrivals, Cause, Finish, Ran, Runnable, Shared};
 
-/// The most arrivals that are admitted between two polls. Some 5 µs.
+/// The most arrivals that are handed over between two polls. Some 5 µs.
 const BATCH: usize = 64;
+
+/// The clock is read after so many, which take longer than a poll may.
+const MANY: usize = 16;
 
 /// How many polls before its own a task's memory is prefetched: enough for a miss of the last-level cache (some 100 ns) to be
 /// over, at 10 to 30 ns a poll.
@@ -35,8 +38,8 @@ struct Chosen {
 /// Why there is no next task to poll.
 pub(crate) enum Halt {
     Fault(PolicyFault),
-    /// The scheduler gave out many aborted tasks: the clock is to be read.
-    Tombstones,
+    /// The clock is to be read.
+    Interrupted,
 }
 
 impl From<PolicyFault> for Halt {
@@ -65,14 +68,14 @@ fn run_for<L: Listener, S: Scheduler>(
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Result<SliceEnd, Halt> {
     let shared: &Shared = &core.shared;
-    let (arrivals, news) = (core.arrivals(), core.news());
+    let arrivals = core.arrivals();
     if queue.has_aborted()
         && let Some(end) = drop_aborted(seat, (queue, core, calls))
     {
         return Ok(end);
     }
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
-    let mut next = first(seat, queue, core, calls)?;
+    let mut next = first(seat, (queue, core, calls), &mut timing)?;
     while let Some(Chosen { runnable, id, group, is_timed }) = next {
         core.enter_task(queue, group, id.slot());
         // The scheduler is told of it after the poll: the task is taken up now, so a scheduler that panics would lose it.
@@ -84,19 +87,18 @@ fn run_for<L: Listener, S: Scheduler>(
             ran = after_cut(ran, queue, core, id);
         }
         let timed = timing.after_poll(S::NEEDS_SERVICE);
-        listener.end(poll, core, &ran, timed);
+        let ran = listener.end(poll, core, ran, timed);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
             drop((seated, records));
             settle_with_successor(queue, core, (id, group), ran);
             return Ok(SliceEnd::PolicyFault);
         };
-        let yielded = settle(policy, &mut records, (queue, core, calls), (id, group), ran, timed);
+        let mut yielded = settle(policy, &mut records, (queue, core, calls), (id, group), ran, timed);
         tell_time(policy, core, calls, passed_ns + timed.elapsed_ns);
         let has_mail = shared.inbox.has_mail();
-        if has_mail || news.any() {
-            let mut has_own = true;
-            if has_mail || !news.take_only_of(queue.index()) {
+        if has_mail || arrivals.any_news() {
+            if has_mail || !arrivals.take_news_only_of(queue.index()) {
                 drop((seated, records));
                 if has_mail {
                     core.receive_between_polls();
@@ -111,10 +113,15 @@ fn run_for<L: Listener, S: Scheduler>(
                     // FIFO in its place has every ready task, this one included.
                     None => return Ok(SliceEnd::PolicyFault),
                 };
-                has_own = queue.has_arrivals();
             }
-            if has_own && !admit(policy, &mut records, queue, calls, arrivals) {
-                news.note(queue.index());
+            let handed_over = hand_over(policy, &mut records, queue, calls, arrivals);
+            if handed_over == BATCH
+                && !arrivals.is_empty(queue.index())
+                && let Some(task) = yielded.take()
+            {
+                arrive_again(&mut records, queue, task);
+            }
+            if handed_over >= MANY {
                 tell_time(policy, core, calls, timing.read_between_polls());
             }
         }
@@ -124,41 +131,54 @@ fn run_for<L: Listener, S: Scheduler>(
         }
         next = choose(policy, &mut records, queue, calls, Some(Last { id, yielded }))?;
     }
-    if let Some(policy) = &mut *seat.borrow_mut() {
+    if let Some(policy) = &mut *seat.borrow_mut()
+        && !queue.has_arrivals()
+    {
         calls.guard(|| policy.drained());
     }
     Ok(SliceEnd::Drained)
 }
 
-/// Hands the scheduler what came to its queue, up to a batch. True if that was all.
+/// Hands the scheduler what came to its queue, up to a batch: how many. The next gap has the rest.
 #[inline(never)] // the hot loop has no registers to spare
-fn admit<S: Scheduler>(
+fn hand_over<S: Scheduler>(
     policy: &mut S,
     records: &mut Records,
     queue: &RunQueue,
     calls: &PolicyCalls,
     arrivals: &Arrivals,
-) -> bool {
-    let mut left = BATCH;
-    while let Some((key, why)) = arrivals.next(queue.index()) {
-        if let Some(task) = records.make_ready(key) {
-            queue.ready.set(queue.ready.get() + 1);
-            if why == Ready::Deferred {
-                queue.yielded(1);
-            }
-            let call = calls.begin();
-            if why == Ready::Spawned && records.have_attributes() {
-                tell_attributes(policy, records, task);
-            }
-            policy.push(task, why);
-            call.end();
+) -> usize {
+    for handed_over in 0..BATCH {
+        let Some(arrival) = arrivals.next(queue.index()) else { return handed_over };
+        let Some((key, why)) = arrival else { continue };
+        let Some(task) = records.make_ready(key) else {
+            // It was aborted, and its future is still to be dropped.
+            arrivals.forget_aborted(queue.index());
+            continue;
+        };
+        queue.ready.set(queue.ready.get() + 1);
+        if why == Ready::Deferred {
+            queue.yielded(1);
         }
-        left -= 1;
-        if left == 0 {
-            return arrivals.is_empty(queue.index());
+        let call = calls.begin();
+        if why == Ready::Spawned && records.have_attributes() {
+            tell_attributes(policy, records, task);
         }
+        policy.push(task, why);
+        call.end();
     }
-    true
+    if !arrivals.is_empty(queue.index()) {
+        arrivals.note(queue.index());
+    }
+    BATCH
+}
+
+/// Puts a task that has yielded behind the arrivals that are still to be handed over.
+#[cold]
+fn arrive_again(records: &mut Records, queue: &RunQueue, task: Task) {
+    queue.ready.set(queue.ready.get() - 1);
+    records.set_waiting(task.id);
+    records.live(task.id).into_iter().for_each(|live| live.arrive(Ready::Yielded));
 }
 
 #[cold]
@@ -186,18 +206,17 @@ fn tell_time<S: Scheduler>(policy: &mut S, core: &Core, calls: &PolicyCalls, pas
 fn hand_back<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, queue: &RunQueue, yielded: Option<Task>) {
     if let Some(task) = yielded {
         push(policy, calls, task);
-    } else if queue.ready.get() == 0 {
+    } else if queue.ready.get() == 0 && !queue.has_arrivals() {
         calls.guard(|| policy.drained());
     }
 }
 
-/// Admits what came to the queue, and chooses the task that the slice begins with.
+/// Hands over what came to the queue, and chooses the task that the slice begins with.
 #[inline(always)] // as `choose`
 fn first<S: Scheduler>(
     seat: &Seat<S>,
-    queue: &RunQueue,
-    core: &Core,
-    calls: &PolicyCalls,
+    (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
+    timing: &mut Timing<'_>,
 ) -> Result<Option<Chosen>, Halt> {
     let first = match &mut *seat.borrow_mut() {
         Some(policy) => {
@@ -206,14 +225,15 @@ fn first<S: Scheduler>(
             }
             let records = &mut queue.records.borrow_mut();
             let arrivals = core.arrivals();
-            if !arrivals.is_empty(queue.index()) && !admit(policy, records, queue, calls, arrivals) {
-                core.news().note(queue.index());
+            if !arrivals.is_empty(queue.index()) && hand_over(policy, records, queue, calls, arrivals) >= MANY
+            {
+                tell_time(policy, core, calls, timing.read_between_polls());
             }
             choose(policy, records, queue, calls, None)?
         }
         None => None,
     };
-    if core.admission.has_mail_left() { unless_aborted(first, queue, core) } else { Ok(first) }
+    if core.has_mail() { unless_aborted(first, queue, core) } else { Ok(first) }
 }
 
 /// Renews tokio's budget after a poll that has spent it. A task that returned `Pending` then was cut short: it is polled
@@ -247,16 +267,18 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
     }
 }
 
-/// Keeps `next` from being polled if it was aborted. While tasks from other threads wait for admission, aborts may be among
-/// them; a slice has one poll then.
+/// Keeps `next` from being polled if it was aborted. While there is mail, aborts may be among it; if more of it is left than fits between
+/// two polls, the slice has one poll.
 #[cold]
 fn unless_aborted(next: Option<Chosen>, queue: &RunQueue, core: &Core) -> Result<Option<Chosen>, Halt> {
-    core.slice.preempt();
+    if core.admission.has_mail_left() {
+        core.slice.interrupt();
+    }
     match next {
         Some(Chosen { runnable, id, .. }) if runnable.is_aborted() => {
             runnable.put_back();
             queue.abort_popped(id);
-            Err(Halt::Tombstones)
+            Err(Halt::Interrupted)
         }
         next => Ok(next),
     }
@@ -274,7 +296,7 @@ fn drop_aborted<S: Scheduler>(
         core.enter_task(queue, aborted.group, aborted.task.id.slot());
         let (task, group) = (aborted.task, aborted.group);
         // No borrow is held: user code runs here.
-        let removed = match core.shared.probe() {
+        let mut removed = match core.shared.probe() {
             None => queue.cancel_aborted(aborted, Cause::Aborted),
             Some(probe) => core.cancel_probed(&*probe, queue, aborted),
         };
@@ -286,6 +308,7 @@ fn drop_aborted<S: Scheduler>(
                 queue.records.borrow_mut().count_drop(group, service_ns);
                 if S::NEEDS_SERVICE {
                     calls.guard(|| policy.served(task, service_ns));
+                    removed.iter_mut().for_each(|removed| removed.is_known = true);
                 }
             }
             if let Some(removed) = removed {
@@ -349,7 +372,7 @@ fn choose<S: Scheduler>(
             Popped::Aborted(removed) => {
                 calls.guard(|| removed.tell(policy));
                 if queue.tombstone_popped() {
-                    return Err(Halt::Tombstones);
+                    return Err(Halt::Interrupted);
                 }
             }
             Popped::Fault(fault) => return Err(fault.into()),
@@ -401,7 +424,7 @@ fn settle<S: Scheduler>(
     queue.counters.polls.add(1);
     match ran {
         Ran::Pending(runnable) => {
-            runnable.park(core.news().turn());
+            runnable.park(core.arrivals().turn());
             records.set_waiting(id);
             let task = as_task(id, group);
             count_in_group::<S>(records, task, timed);
@@ -455,7 +478,7 @@ fn served<S: Scheduler>(policy: &mut S, records: &mut Records, task: Task, timed
     }
 }
 
-/// Settles a task during whose poll its scheduler was taken out of service, by a spawn that made it panic.
+/// Settles a task during whose poll its scheduler was taken out of service, by a call about a group that made it panic.
 #[cold]
 fn settle_with_successor(queue: &RunQueue, core: &Core, task: (TaskId, GroupIndex), ran: Ran) {
     // FIFO ignores what was served and which tasks finished, so any other will do.
@@ -464,8 +487,6 @@ fn settle_with_successor(queue: &RunQueue, core: &Core, task: (TaskId, GroupInde
     let mut records = queue.records.borrow_mut();
     let yielded = settle(&mut unused, &mut records, (queue, core, &calls), task, ran, Timed::NOT);
     if let Some(task) = yielded {
-        queue.ready.set(queue.ready.get() - 1);
-        records.set_waiting(task.id);
-        records.live(task.id).into_iter().for_each(|live| live.arrive(Ready::Yielded));
+        arrive_again(&mut records, queue, task);
     }
 }

@@ -61,7 +61,7 @@ impl Core {
         F::Output: 'static,
     {
         match self.may_spawn_now(queue, group) {
-            Ok(()) => self.spawn_pushed(queue, group, label, future, describe),
+            Ok(()) => self.spawn_accepted(queue, group, label, future, describe),
             Err(why) => refuse(&self.shared, label, why, future),
         }
     }
@@ -83,12 +83,12 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        self.spawn_pushed(queue, group, label, future, |task| self.inherit_tag(queue, task))
+        self.spawn_accepted(queue, group, label, future, |task| self.inherit_tag(queue, task))
     }
 
     /// [`spawn_into_room`](Core::spawn_into_room) of a task that `describe` says something of.
     #[inline(always)] // it is given the future
-    fn spawn_pushed<F>(
+    fn spawn_accepted<F>(
         &self,
         queue: &RunQueue,
         group: GroupIndex,

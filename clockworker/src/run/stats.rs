@@ -35,7 +35,7 @@ pub struct QueueStats {
     pub share: u32,
     /// The service it asks for at a time.
     pub request: Duration,
-    /// Tasks ready to be polled now. Those that other threads have woken since the last poll are not counted yet.
+    /// Tasks ready to be polled now. Those that other threads have woken or spawned since the last poll are not counted yet.
     pub ready: usize,
     /// Tasks that have not finished.
     pub live: usize,
@@ -113,7 +113,7 @@ pub struct ExecutorStats {
     pub busy: Duration,
     /// Time in polls of the future given to `run_until`, or of several.
     pub main: Duration,
-    /// The executor's own time: to admit many tasks at once, and at the ends of turns. (What it does around polls is billed
+    /// The executor's own time: to receive what other threads send, between slices, to drop what is refused then, and at the ends of turns. (What it does around polls is billed
     /// to the account that comes next, as a clock reading would take longer.)
     pub own: Duration,
     /// The host's time: between turns, asleep or not.

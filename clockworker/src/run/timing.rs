@@ -24,8 +24,8 @@ pub(crate) enum SliceEnd {
     PollCap,
     /// The future given to `run_until` was woken.
     MainWoken,
-    /// The scheduler gave out many aborted tasks: the clock is to be read.
-    Tombstones,
+    /// The clock is to be read: the scheduler gave out many aborted tasks, user code ran between two polls, or there is much to receive.
+    Interrupted,
     /// The scheduler broke its contract.
     PolicyFault,
     /// The queue got another scheduler.
@@ -371,6 +371,7 @@ impl<'a> Timing<'a> {
         if is_signalled {
             match self.core.slice.take_signal() {
                 Signal::Preempted => return Some(SliceEnd::Preempted),
+                Signal::Interrupted => return Some(SliceEnd::Interrupted),
                 Signal::Contended => self.come_sooner(needed),
                 Signal::Time | Signal::Nothing => {}
             }

@@ -101,7 +101,7 @@ impl Core {
     #[inline(always)] // the loop of `turn`
     fn step(&self, slice_first: &mut bool) -> Next {
         if self.has_incoming() && !std::mem::take(slice_first) {
-            let all = self.admit_between_slices();
+            let all = self.receive_between_slices();
             if self.end_if_failed() {
                 return Next::Fail;
             }
@@ -155,7 +155,7 @@ impl Core {
     #[cold]
     fn mark_if_polled(&self) {
         if self.turn.polls(&self.pace) > 0 {
-            self.turn.came_before.set(self.news().count());
+            self.turn.came_before.set(self.arrivals().came());
             self.deferral.mark();
         }
     }
@@ -244,7 +244,7 @@ impl Core {
         let (now, took_ns) = self.meter.end_host();
         self.tell_turn(now, took_ns, self.pacer.is_visiting());
         let it_deferred = self.deferral.end_visit();
-        self.news().begin_turn();
+        self.arrivals().begin_turn();
         self.pacer.end_visit(took_ns, it_deferred, || self.has_brought_nothing());
         let budget_ns = self.pacer.begin_turn(now);
         self.admission.end_at(now.saturating_add(budget_ns / 2));
@@ -254,7 +254,7 @@ impl Core {
     /// Whether the host's visit woke no task. What another thread sent, and a wake of the future given to `run_until`, may have come before it,
     /// and count as brought.
     fn has_brought_nothing(&self) -> bool {
-        let none_came = self.news().count() == self.turn.came_before.get();
+        let none_came = self.arrivals().came() == self.turn.came_before.get();
         none_came && !self.has_mail() && !self.shared.main.is_woken()
     }
 
@@ -294,13 +294,17 @@ impl Core {
         if self.shared.main.is_woken() || self.has_mail() {
             return true;
         }
-        if self.news().any_but_of(current.queue)
+        let arrivals = self.arrivals();
+        if arrivals.any_news_but_of(current.queue)
             && let Some(queue) = self.current_queue()
         {
             self.wake_queues_in_slice(&queue);
-            if !self.arrivals().is_empty(current.queue) {
-                // Admitted after the poll.
-                self.news().note(current.queue);
+            if arrivals.any_news() {
+                return true; // there are very many
+            }
+            if !arrivals.is_empty(current.queue) {
+                // Handed over after the poll.
+                arrivals.note(current.queue);
             }
         }
         self.is_preempted() || self.is_poll_to_end()
@@ -310,7 +314,7 @@ impl Core {
     pub(crate) fn yield_to_host(&self, host: &Waker) {
         self.watch();
         self.turn.host_yields.add(1);
-        self.turn.came_before.set(self.news().count());
+        self.turn.came_before.set(self.arrivals().came());
         self.pacer.begin_visit();
         self.deferral.visit(host);
     }

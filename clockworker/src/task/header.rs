@@ -54,10 +54,12 @@ pub(super) enum Phase {
     Parked,
     /// Among the arrivals of its queue, as it was spawned,
     Spawned,
-    /// or was woken on the owner thread,
+    /// or was woken,
     Woken,
-    /// or was woken by the host, which had deferred that.
+    /// or was woken by the host, which had deferred that,
     Deferred,
+    /// or has yielded, and comes after others there.
+    Yielded,
     /// In its queue's scheduler.
     Ready,
     /// Being polled.
@@ -72,7 +74,7 @@ impl Phase {
     /// Whether the task is among the arrivals of its queue.
     #[inline]
     pub(super) fn is_arrived(self) -> bool {
-        matches!(self, Phase::Spawned | Phase::Woken | Phase::Deferred)
+        matches!(self, Phase::Spawned | Phase::Woken | Phase::Deferred | Phase::Yielded)
     }
 }
 
@@ -291,21 +293,21 @@ impl Link {
         unsafe { self.0.as_ref() }.next.get()
     }
 
-    /// The task that came after it to its queue.
+    /// Whether the task is complete.
     ///
     /// # Safety
     ///
     /// The cell is alive, and this is its owner thread.
-    pub(super) unsafe fn later(self) -> Option<Link> {
+    pub(super) unsafe fn is_complete(self) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { self.0.as_ref() }.later.get()
+        unsafe { self.0.as_ref() }.owned.phase.get() == Phase::Done
     }
 
-    /// Sets it.
+    /// Sets the task that came after it to its queue.
     ///
     /// # Safety
     ///
-    /// As for [`later`](Link::later).
+    /// As for [`is_complete`](Link::is_complete).
     #[inline]
     pub(super) unsafe fn set_later(self, later: Option<Link>) {
         // SAFETY: the caller's promise.
@@ -316,7 +318,7 @@ impl Link {
     ///
     /// # Safety
     ///
-    /// As for [`later`](Link::later).
+    /// As for [`is_complete`](Link::is_complete).
     #[inline]
     pub(super) unsafe fn replace_later(self, later: Option<Link>) -> Option<Link> {
         // SAFETY: the caller's promise.
@@ -377,10 +379,10 @@ unsafe fn wake_elsewhere(header: NonNull<Header>) {
 /// Puts a parked task among the arrivals of its queue, and wakes the host if it waits for that.
 #[inline(never)]
 fn push_woken(header: NonNull<Header>, task: &Header, local: &Local) {
-    let is_deferred = local.news.is_deferred(task.owned.polled_in.get());
+    let is_deferred = local.arrivals.is_deferred(task.owned.polled_in.get());
     task.owned.phase.set(if is_deferred { Phase::Deferred } else { Phase::Woken });
     // SAFETY: the phase was just set, from `Parked`.
-    unsafe { local.arrive(Link(header), task.owned.record.get().queue) };
+    unsafe { local.arrivals.push(Link(header), task.owned.record.get().queue) };
     task.shared.tell(|probe| probe.woken(&TaskView::new(task), WokenBy::Local));
     task.shared.inbox.wake_parked_host();
 }

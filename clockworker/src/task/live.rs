@@ -80,7 +80,11 @@ impl LiveTask {
     /// or there already.
     #[inline(always)]
     pub(crate) fn arrive(&self, why: Ready) {
-        let phase = if why == Ready::Spawned { Phase::Spawned } else { Phase::Woken };
+        let phase = match why {
+            Ready::Spawned => Phase::Spawned,
+            Ready::Yielded => Phase::Yielded,
+            _ => Phase::Woken,
+        };
         arrive(self.header, phase);
     }
 
@@ -247,7 +251,7 @@ fn arrive(header: NonNull<Header>, phase: Phase) {
     if before != Phase::Done && !before.is_arrived() {
         task.owned.phase.set(phase);
         // SAFETY: the phase was just set.
-        unsafe { local.arrive(Link::new(header), task.owned.record.get().queue) };
+        unsafe { local.arrivals.push(Link::new(header), task.owned.record.get().queue) };
     }
 }
 
@@ -265,6 +269,7 @@ pub(super) unsafe fn take_off_arrivals(link: Link) -> Option<(RecordKey, Ready)>
     let why = match phase {
         Phase::Spawned => Ready::Spawned,
         Phase::Deferred => Ready::Deferred,
+        Phase::Yielded => Ready::Yielded,
         Phase::Done => {
             // SAFETY: the link just taken off is one of those that `complete` counted.
             unsafe { unlink_over(link, task) };
@@ -286,16 +291,6 @@ unsafe fn unlink_over(link: Link, task: &Header) {
     task.owned.phase.set(Phase::Done);
     // SAFETY: the caller's promise.
     unsafe { unlink(link) };
-}
-
-/// Whether a task among arrivals is complete.
-///
-/// # Safety
-///
-/// The link is among the arrivals of a queue of this executor, and this is its owner thread.
-pub(super) unsafe fn is_over(link: Link) -> bool {
-    // SAFETY: the record's reference keeps the cell alive while the arrivals point at it.
-    unsafe { link.header().as_ref() }.owned.phase.get() == Phase::Done
 }
 
 /// Lets later wakes push a task again whose link was taken out of the inbox, and puts it among the arrivals of its queue if it is

@@ -20,6 +20,7 @@
 //!   return what is to be done; the callers do it.
 //! * `owned` (phase, record, polled_in, tally): plain cells, owner thread only; but that `output_taken` is the join handle's, on
 //!   any thread.
+//! * `later`: the link of its queue's arrivals, owner thread only.
 //! * `next`: the inbox link. It belongs to the thread that set `NOTIFIED`, until the inbox hands the task to the owner.
 //! * `joiner`: belongs to the join handle while `HAS_JOINER` is clear and the task is not complete; to the completer from the moment
 //!   `COMPLETE` is set on top of `HAS_JOINER`. Where it is a set, the completer pushes the task onto the set's list, by a link in the
@@ -92,7 +93,7 @@ pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;
 
-pub(crate) use arrivals::{Arrivals, News};
+pub(crate) use arrivals::Arrivals;
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};
 pub(crate) use finished::FinishedTasks;

@@ -25,6 +25,16 @@ pub(crate) enum Ran {
     Finished(Finish),
 }
 
+impl Ran {
+    /// The same, after what may have woken the task once more.
+    pub(crate) fn again(self) -> Self {
+        match self {
+            Ran::Pending(runnable) if runnable.phase() == Phase::RunningWoken => Ran::Yielded(runnable),
+            ran => ran,
+        }
+    }
+}
+
 /// A poll that is to be made now, of a task whose [`Runnable`] stays where this was made.
 pub(crate) struct Polling<'a> {
     header: NonNull<Header>,

@@ -5,12 +5,11 @@ use std::ptr::NonNull;
 
 use clockworker_schedulers::QueueId;
 
-use super::header::Link;
 use super::inbox::Inbox;
 use super::listening::{Listening, LocalProbe};
 use super::main_flag::MainFlag;
 use super::pool::{Class, Pool};
-use super::{Arrivals, Credits, Id, News, OwnerCell, Placement};
+use super::{Arrivals, Credits, Id, OwnerCell, Placement};
 use crate::sync::{Mutex, MutexGuard};
 
 /// Placements whose memory is kept when none is left: some 200 KiB.
@@ -33,7 +32,6 @@ pub(crate) struct Shared {
 /// What only the owner thread reaches.
 pub(crate) struct Local {
     pub(crate) arrivals: Arrivals,
-    pub(crate) news: News,
     pub(crate) credits: Credits,
     pool: Pool,
     pub(super) probe: LocalProbe,
@@ -69,24 +67,10 @@ impl Local {
     fn new() -> Self {
         Self {
             arrivals: Arrivals::default(),
-            news: News::default(),
             credits: Credits::default(),
             pool: Pool::new(),
             probe: LocalProbe::default(),
         }
-    }
-}
-
-impl Local {
-    /// Puts a task among the arrivals of its queue.
-    ///
-    /// # Safety
-    ///
-    /// The caller has set the task's phase to one that is among arrivals, from one that is not.
-    #[inline]
-    pub(super) unsafe fn arrive(&self, link: Link, queue: u32) {
-        // SAFETY: the caller's promise.
-        self.news.came(queue, unsafe { self.arrivals.push(link, queue) });
     }
 }
 

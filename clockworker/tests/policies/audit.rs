@@ -74,6 +74,10 @@ impl Knowledge {
                 self.spawned = Some(task);
                 *self.tags.entry(attributes.tag).or_default() += 1;
             }
+            // Also of one that was aborted before it was pushed: then its group pays for the drop.
+            Call::Served(task, _) => {
+                self.tasks.entry(task.id).or_insert(task.group);
+            }
             Call::Finished(task) => {
                 let group = self.tasks.remove(&task.id);
                 self.check(group == Some(task.group), || format!("{task:?} finished in {group:?}"));

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod arrivals;
 mod attributes;
 mod audit;
 mod callbacks;

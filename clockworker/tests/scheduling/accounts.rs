@@ -71,7 +71,7 @@ fn all_the_polls_of_a_main_future_that_yields_are_on_its_account() {
             work(Duration::from_nanos(100));
             match poll {
                 400 => drop(ex.spawn(async {})),
-                // More than one batch.
+                // More than are handed over at a time.
                 700 => signals.iter().for_each(Signal::set),
                 _ => {}
             }

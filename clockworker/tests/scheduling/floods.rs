@@ -121,8 +121,8 @@ fn wakes_between_a_queues_own_tasks_do_not_hold_up_the_inbox() {
     assert_eq!(done.load(Ordering::Relaxed), 1_000);
 }
 
-/// A spawn admits what was woken here before it. What came through the inbox in the same slice, and was not admitted at once,
-/// is not forgotten over that, nor does it wait for more than the next poll: another queue may be served first.
+/// What came through the inbox, and was too much to be received between two polls, waits for no more than the next one: another queue may be
+/// served first.
 #[test]
 fn spawns_do_not_hold_up_the_rest_of_what_comes_through_the_inbox() {
     let ex = hosted();
@@ -136,14 +136,14 @@ fn spawns_do_not_hold_up_the_rest_of_what_comes_through_the_inbox() {
         drop(handle.spawn_on("urgent", urgent));
     };
     ex.spawn(async move {
-        // More than half of the turn: no more than a batch is admitted in each gap.
+        // More than half of the turn: no more than a portion is received in each gap.
         work(us(6));
         thread::spawn(send).join().unwrap();
     });
     turn(&ex);
     assert_eq!(done.load(Ordering::Relaxed), 1_000);
     let polls = before_urgent.load(Ordering::Relaxed);
-    assert!(polls <= 1_000 / 64, "{polls}, where 64 tasks are admitted after each");
+    assert!(polls <= 1_000 / 64, "{polls}, where 128 links are turned round or taken after each");
 }
 
 #[test]

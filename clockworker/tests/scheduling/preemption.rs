@@ -171,3 +171,22 @@ fn of_two_that_wake_in_one_poll_the_one_due_first_is_first() {
     assert_eq!(drain(&ex), "l1 b1 b2 a1 a2 l2");
     assert_eq!(queue(&ex, "long").stats().preemptions, 1);
 }
+
+/// Questions of other threads, and what is refused as it comes, end the slice: but no queue wanted that.
+#[test]
+fn what_other_threads_ask_preempts_nothing() {
+    let ex = world();
+    let (handle, closing) = (ex.handle(), ex.new_queue("closing").create().unwrap());
+    let task = ex.spawn(async move {
+        for _ in 0..3 {
+            let asked = handle.clone();
+            thread::spawn(move || drop(poll_once(&mut Box::pin(asked.stats())))).join().unwrap();
+            yield_now().await;
+        }
+        thread::spawn(move || drop(handle.spawn_on("closing", || async {}))).join().unwrap();
+        closing.close();
+        yield_now().await;
+    });
+    run(&ex, task).unwrap();
+    assert_eq!(ex.stats().preemptions, 0);
+}

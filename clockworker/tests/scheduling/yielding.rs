@@ -265,3 +265,20 @@ fn yield_if_due_yields_once() {
     });
     assert_eq!(polls, 2);
 }
+
+/// The one that comes first may be behind more than are looked at in one go.
+#[test]
+fn due_for_one_of_very_many_queues() {
+    let ex = world();
+    let many: Vec<_> = (0..100).map(|number| ex.new_queue(&format!("{number}")).create().unwrap()).collect();
+    let urgent = ex.new_queue("urgent").share(1_000).request(us(1)).create().unwrap();
+    let signals: Vec<_> = many.iter().chain([&urgent]).map(waiting).collect();
+    drain(&ex);
+    let task = ex.spawn(async move {
+        work(us(10));
+        let before = should_yield();
+        signals.iter().for_each(Signal::set);
+        [before, should_yield(), should_yield()]
+    });
+    assert_eq!(run(&ex, task).unwrap(), [false, true, true]);
+}

@@ -5,9 +5,11 @@ use std::cell::Cell;
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Waker;
 use std::thread;
+use std::time::Duration;
 
-use clockworker::{AbortHandle, Executor, ManualClock};
+use clockworker::{AbortHandle, Executor, ManualClock, Queue};
 
 use crate::support::{
     CountingWaker, DropLog, OnDrop, Probe, Slot, assert_finished, elsewhere, hold, never_rests, on_thread,
@@ -214,4 +216,60 @@ fn aborts_from_eight_threads_during_a_run_cancel_each_task_once() {
     });
     log.assert_here(TASKS);
     assert_finished(&ex.stats(), 0, TASKS as u64, 0);
+}
+
+/// A task that another thread spawned is refused, and its drop aborts one that is new.
+#[test]
+fn aborted_by_the_drop_of_a_refused_task_it_is_not_polled() {
+    let ex = untimed();
+    let closing = ex.new_queue("closing").create().unwrap();
+    let (probe, task) = probed(&ex);
+    let (handle, abort) = (ex.handle(), task.abort_handle());
+    elsewhere(move || {
+        let abort = OnDrop::new(move || abort.abort());
+        drop(handle.spawn_on("closing", move || async move { drop(abort) }));
+    });
+    closing.close();
+    settle(&ex);
+    assert!(output(task).unwrap_err().is_cancelled());
+    assert_eq!(probe.polls.get(), 0);
+}
+
+/// The first turn ends before all queues are woken, so the next one begins with a slice.
+#[test]
+fn aborted_before_a_turn_that_owes_a_slice_it_is_not_polled() {
+    let ex = Executor::builder().clock(ManualClock::new()).host_budget(Duration::ZERO).build().unwrap();
+    let queues: Vec<_> =
+        (0..200).map(|number| ex.new_queue(&format!("{number}")).create().unwrap()).collect();
+    let polls = Rc::new(Cell::new(0));
+    let spawn = |queue: &Queue| {
+        let polls = Rc::clone(&polls);
+        queue.spawn(async move { polls.set(polls.get() + 1) })
+    };
+    let tasks: Vec<_> = queues.iter().map(spawn).collect();
+    let mut run = pin!(ex.run_until(pending::<()>()));
+    let _ = poll_with(&mut run, Waker::noop());
+    let before = polls.get();
+    tasks.iter().for_each(|task| task.abort());
+    while ex.stats().live > 0 {
+        let _ = poll_with(&mut run, Waker::noop());
+    }
+    assert_eq!(polls.get(), before);
+}
+
+#[test]
+fn a_task_whose_future_is_being_dropped_is_not_ready() {
+    let ex = Rc::new(untimed());
+    let seen = Rc::new(Cell::new(None));
+    let (of, saw) = (Rc::downgrade(&ex), Rc::clone(&seen));
+    let looks = move || {
+        let stats = of.upgrade().unwrap().stats();
+        saw.set(Some((stats.ready, stats.live)));
+    };
+    ex.spawn(hold(OnDrop::new(looks.clone()))).abort();
+    settle(&ex);
+    assert_eq!(seen.take(), Some((0, 1)));
+    drop(ex.spawn(hold(OnDrop::new(looks))));
+    let _ = ex.block_on_shutdown(async {});
+    assert_eq!(seen.take(), Some((0, 1)), "at shutdown");
 }

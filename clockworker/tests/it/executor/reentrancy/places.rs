@@ -224,7 +224,7 @@ fn wakers_of_who_awaits_a_task_or_a_set() {
             let hooked = uses_all_at(ex, WakerCall::Drop);
             assert!(poll_with(&mut task, &hooked.waker()).is_pending());
         }),
-        // The aborted task is in the woken list when its joiner is woken, and what that does takes it out.
+        // The aborted task is among its queue's arrivals when its joiner is woken, and what that does takes it out.
         ("a join handle of a task that is woken by its own end", |ex, _| {
             let probe = Probe::new();
             let (inner, woken) = (probe.future(), Rc::clone(&probe));
