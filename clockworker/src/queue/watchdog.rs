@@ -2,7 +2,7 @@
 //! [patience](clockworker_schedulers::Scheduler::patience), if it promises one, and tasks that it has lost while it gives out
 //! others.
 //!
-//! It looks only after turns (`run/watching.rs`). At one look it marks the ready tasks, at the next it looks for marks.
+//! It looks only after turns (`run/turn.rs`). At one look it marks the ready tasks, at the next it looks for marks.
 //! Giving a task out clears its mark, on a path that is taken by new and marked tasks only: other polls pay nothing for this.
 
 use std::cell::Cell;

@@ -4,15 +4,18 @@
 //! fit into half of the turn. What is left comes in the next gap.
 
 use std::cell::Cell;
+use std::future::ready;
 
 use clockworker_schedulers::{Attributes, QueueId, Task};
 
-use super::Core;
-use super::asked::QUESTION;
 use super::meter::Account;
 use super::queue::RunQueue;
+use super::{Core, context};
 use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::{Arrivals, Batch, Cause, Incoming, LiveTask, Placement, RecordKey, Refused};
+use crate::task::{
+    Arrivals, Batch, Cause, Incoming, JoinHandle, Label, LiveTask, Placement, RecordKey, Refused, SharedRef,
+    spawn_remote,
+};
 
 /// The most links of the inbox to turn round and take in one gap. Some 5 µs, as each may be a cache miss.
 const LINKS: usize = 128;
@@ -292,4 +295,35 @@ impl Core {
 #[cold]
 fn open_group(queue: &RunQueue, placement: &Placement) -> Option<GroupIndex> {
     placement.group.map(|key| queue.open_group(key, Attributes::new()))
+}
+
+/// No queue has this index.
+const NOWHERE: u32 = u32::MAX - 1;
+
+/// The key of a question of another thread. A question comes the way of tasks: as a cell in the inbox, which wakes the host. But it names
+/// no queue, so it gets no record, no scheduler hears of it, and it is counted nowhere. Tasks pay nothing for that: only what finds no
+/// queue is asked whether it is a question.
+const QUESTION: RecordKey = RecordKey { queue: NOWHERE, slot: RecordKey::NO_SLOT, generation: 0 };
+
+/// Asks the executor from any thread. The handle gives the answer, or an error if the executor is dropped first.
+pub(crate) fn ask<T: Send + 'static>(
+    shared: &SharedRef,
+    question: impl FnOnce(&Core) -> T + Send + 'static,
+) -> JoinHandle<Option<T>> {
+    let answer = || ready(context::current().map(|core| question(&core)));
+    spawn_remote(shared, QUESTION, None, Label::here(), answer)
+}
+
+impl Core {
+    /// Answers a question, which came as a task.
+    #[cold]
+    fn answer(&self, task: LiveTask) {
+        if let Some(core) = self.this.upgrade() {
+            self.charge_up_to_now();
+            let _entered = context::enter(&core);
+            // Wakes who asked, which is foreign code.
+            task.poll_and_drop();
+            self.meter.mark_stale();
+        }
+    }
 }

@@ -10,15 +10,13 @@ use super::drivers::Drivers;
 use super::ending::Ending;
 use super::host_deferral::HostDeferral;
 use super::host_pacer::HostPacer;
-use super::main_future::MainFuture;
 use super::meter::Meter;
 use super::pick::Slice;
 use super::queues::Queues;
 use super::release::Release;
-use super::tags::Tags;
+use super::spawn::Tags;
 use super::timing::Pace;
-use super::turn::TurnState;
-use super::watching::Round;
+use super::turn::{MainFuture, Round, TurnState};
 use crate::base::Clock;
 use crate::task::{Local, Shared, SharedRef};
 

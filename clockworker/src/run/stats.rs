@@ -1,13 +1,15 @@
-//! What an executor and its queues have done so far.
+//! What an executor, its queues and their groups have done so far, and between two looks.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use clockworker_schedulers::CapCounts;
+use clockworker_schedulers::{Attributes, CapCounts};
 
 use super::Core;
 use super::meter::Account;
 use super::queue::RunQueue;
-use crate::queue::{Counters, PolicyFault};
+use crate::queue::{Counters, GroupIndex, PolicyFault};
 
 /// What the tree of queues counts for a queue.
 #[derive(Clone, Copy, Default)]
@@ -246,6 +248,157 @@ impl Core {
             throttled_periods: capped.throttled_periods,
             throttled_time: Duration::from_nanos(capped.throttled_ns),
             policy_fault: queue.fault.get(),
+        }
+    }
+}
+
+impl ExecutorStats {
+    /// What happened since `earlier`, which the same executor said: counts and times are differences; what is a state (`ready`, `live`,
+    /// and of queues all but their counts) is as it is now. A queue that was not there then is as it is; one that has gone
+    /// since is not in it, but in the sums.
+    ///
+    /// None of the differences is negative: they are zero if `earlier` is later, or another executor's.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// ex.block_on(ex.spawn(async {})).unwrap();
+    /// let before = ex.stats();
+    /// let task = ex.spawn(std::future::pending::<()>());
+    /// let since = ex.stats().since(&before);
+    /// assert_eq!((since.spawned, since.completed, since.live), (1, 0, 1));
+    /// ```
+    pub fn since(&self, earlier: &ExecutorStats) -> ExecutorStats {
+        let queue_since = |queue: &QueueStats| {
+            let before = earlier.queues.iter().find(|before| before.number == queue.number);
+            before.map_or_else(|| queue.clone(), |before| queue.since(before))
+        };
+        ExecutorStats {
+            polls: self.polls.saturating_sub(earlier.polls),
+            busy: self.busy.saturating_sub(earlier.busy),
+            main: self.main.saturating_sub(earlier.main),
+            own: self.own.saturating_sub(earlier.own),
+            host: self.host.saturating_sub(earlier.host),
+            slices: self.slices.saturating_sub(earlier.slices),
+            overruns: self.overruns.saturating_sub(earlier.overruns),
+            overrun_time: self.overrun_time.saturating_sub(earlier.overrun_time),
+            preemptions: self.preemptions.saturating_sub(earlier.preemptions),
+            host_polls: self.host_polls.saturating_sub(earlier.host_polls),
+            host_yields: self.host_yields.saturating_sub(earlier.host_yields),
+            ready: self.ready,
+            live: self.live,
+            spawned: self.spawned.saturating_sub(earlier.spawned),
+            completed: self.completed.saturating_sub(earlier.completed),
+            cancelled: self.cancelled.saturating_sub(earlier.cancelled),
+            panicked: self.panicked.saturating_sub(earlier.panicked),
+            refused: self.refused.saturating_sub(earlier.refused),
+            queues: self.queues.iter().map(queue_since).collect(),
+            probe_panics: self.probe_panics.saturating_sub(earlier.probe_panics),
+        }
+    }
+}
+
+impl QueueStats {
+    /// What happened since `earlier`, which the same queue said: counts and times are differences, all else is as it is now. If
+    /// `earlier` is [another](QueueStats::number) queue's, this is as it is.
+    ///
+    /// None of the differences is negative.
+    pub fn since(&self, earlier: &QueueStats) -> QueueStats {
+        if self.number != earlier.number {
+            return self.clone();
+        }
+        QueueStats {
+            polls: self.polls.saturating_sub(earlier.polls),
+            busy: self.busy.saturating_sub(earlier.busy),
+            branch_busy: self.branch_busy.saturating_sub(earlier.branch_busy),
+            slices: self.slices.saturating_sub(earlier.slices),
+            overruns: self.overruns.saturating_sub(earlier.overruns),
+            overrun_time: self.overrun_time.saturating_sub(earlier.overrun_time),
+            preemptions: self.preemptions.saturating_sub(earlier.preemptions),
+            spawned: self.spawned.saturating_sub(earlier.spawned),
+            completed: self.completed.saturating_sub(earlier.completed),
+            cancelled: self.cancelled.saturating_sub(earlier.cancelled),
+            panicked: self.panicked.saturating_sub(earlier.panicked),
+            refused: self.refused.saturating_sub(earlier.refused),
+            periods: self.periods.saturating_sub(earlier.periods),
+            throttled_periods: self.throttled_periods.saturating_sub(earlier.throttled_periods),
+            throttled_time: self.throttled_time.saturating_sub(earlier.throttled_time),
+            ..self.clone()
+        }
+    }
+}
+
+/// What one group has done since it was opened. From [`Group::stats`](crate::Group::stats) and
+/// [`Queue::group_stats`](crate::Queue::group_stats).
+///
+/// `spawned == completed + cancelled + panicked + live` at every moment between polls. A group that closes is forgotten; one that is
+/// opened later under its key begins at zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupStats {
+    /// The key that the group was opened with.
+    pub key: u64,
+    /// A number that tells the groups of a queue apart, also those that had a key one after the other.
+    pub number: u32,
+    /// The name that it was given, if any.
+    pub name: Option<Arc<str>>,
+    /// What its scheduler was told of it last.
+    pub attributes: Attributes,
+    /// Tasks ready to be polled now. Those that other threads have woken or spawned since the last poll are not counted yet.
+    pub ready: usize,
+    /// Tasks that have not finished.
+    pub live: u64,
+    /// Calls of `Future::poll`. None where the queue's scheduler does not need to know the service
+    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)): nothing is counted per poll there,
+    /// nor later made up for if the [scheduler is changed](crate::Queue::set_scheduler).
+    pub polls: Option<u64>,
+    /// Time that polls and drops of its tasks took, with the executor's work around them, as far as the scheduler was told: where
+    /// polls are short, [an estimate](crate::schedulers::Scheduler::served). None where `polls` is.
+    pub busy: Option<Duration>,
+    /// Tasks spawned.
+    pub spawned: u64,
+    /// Tasks that gave an output.
+    pub completed: u64,
+    /// Tasks that were aborted, or cancelled at shutdown.
+    pub cancelled: u64,
+    /// Tasks that panicked.
+    pub panicked: u64,
+}
+
+impl RunQueue {
+    /// What the group of that index and key has done.
+    pub(crate) fn group_stats(&self, group: GroupIndex, key: u64) -> GroupStats {
+        let ready = self.records.borrow().groups_of_ready().filter(|&of| of == group).count();
+        self.stats_of(group, key, ready)
+    }
+
+    /// What each group has done that is open.
+    pub(crate) fn all_group_stats(&self) -> Vec<GroupStats> {
+        let records = self.records.borrow();
+        let mut ready: HashMap<GroupIndex, usize> = HashMap::new();
+        records.groups_of_ready().for_each(|group| *ready.entry(group).or_default() += 1);
+        let ready_of = |group| ready.get(&group).copied().unwrap_or(0);
+        records.groups().map(|(group, key)| self.stats_of(group, key, ready_of(group))).collect()
+    }
+
+    fn stats_of(&self, group: GroupIndex, key: u64, ready: usize) -> GroupStats {
+        let records = self.records.borrow();
+        let counters = records.group_counters(group);
+        let is_counted = self.needs_service();
+        GroupStats {
+            key,
+            number: records.group_number(group),
+            name: records.group_name(group),
+            attributes: records.group_attributes(group),
+            ready,
+            live: counters.live(),
+            polls: is_counted.then_some(counters.polls),
+            busy: is_counted.then_some(Duration::from_nanos(counters.busy_ns)),
+            spawned: counters.spawned,
+            completed: counters.completed,
+            cancelled: counters.cancelled,
+            panicked: counters.panicked,
         }
     }
 }

@@ -319,3 +319,57 @@ impl Core {
         self.deferral.visit(host);
     }
 }
+
+/// What the executor keeps of the future given to `run_until`, beside `MainFlag`.
+#[derive(Default)]
+pub(crate) struct MainFuture {
+    /// Polls of tasks that the future waits for, because it woke itself.
+    waits_for: Cell<u32>,
+}
+
+impl MainFuture {
+    /// Polls of tasks that the future waits for.
+    #[inline]
+    pub(crate) fn waits_for(&self) -> u32 {
+        self.waits_for.get()
+    }
+
+    /// Has the future wait for so many polls of tasks.
+    #[inline]
+    pub(crate) fn wait_for(&self, polls: u32) {
+        self.waits_for.set(polls);
+    }
+
+    /// Notes so many polls of tasks.
+    pub(super) fn waited(&self, polls: u32) {
+        self.waits_for.set(self.waits_for.get().saturating_sub(polls));
+    }
+}
+
+/// The most queues to look at after a turn.
+const QUEUES_PER_TURN: usize = 16;
+
+/// Goes round the queues.
+#[derive(Default)]
+pub(super) struct Round {
+    /// The queue to look at next.
+    next: Cell<usize>,
+}
+
+impl Core {
+    /// Has the watchdog look at the queues that are due for it, after a turn that left work. Where queues are many, at some
+    /// now and at the others after the next turns.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch(&self) {
+        let queues = self.queues.slots();
+        for _ in 0..queues.min(QUEUES_PER_TURN) {
+            let next = self.round.next.get();
+            self.round.next.set(if next + 1 < queues { next + 1 } else { 0 });
+            if let Some(queue) = self.queues.get_if(next, RunQueue::is_look_due) {
+                // This calls a scheduler, which is user code: nothing is borrowed here.
+                queue.look_for_starved();
+            }
+        }
+    }
+}
