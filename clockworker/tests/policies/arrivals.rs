@@ -46,6 +46,23 @@ fn of_a_task_aborted_before_it_was_pushed_the_drop_is_served() {
     assert_eq!(log.take_only(&["push", "served", "finished"]), "", "one without a group is nobody's");
 }
 
+/// It is aborted in the poll in which it came, and its future is dropped in the next slice.
+#[test]
+fn an_aborted_task_is_not_handed_over() {
+    let log = Log::default();
+    let (ex, queue) = logged::<false>(&log);
+    let inner = queue.clone();
+    let task = queue.spawn(async move {
+        inner.spawn(async {}).abort();
+        yield_now().await;
+        inner.stats().ready
+    });
+    settle(&ex);
+    assert_eq!(output(task).unwrap(), 0);
+    assert_eq!(log.take_only(&["push", "finished"]), "push 0 of 0 Spawned, push 0 of 0 Yielded, finished 0");
+    assert_eq!(queue.stats().policy_fault, None);
+}
+
 /// First in, first out. Counts how often it was drained, and how often while a task was ready.
 #[derive(Default)]
 struct Drained {
