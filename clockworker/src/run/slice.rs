@@ -114,15 +114,13 @@ fn run_for<L: Listener, S: Scheduler>(
                     None => return Ok(SliceEnd::PolicyFault),
                 };
             }
-            let handed_over = hand_over(policy, &mut records, queue, calls, arrivals);
-            if handed_over == BATCH
-                && !arrivals.is_empty(queue.index())
-                && let Some(task) = yielded.take()
-            {
-                arrive_again(&mut records, queue, task);
-            }
-            if handed_over >= MANY {
+            if hand_over(policy, &mut records, queue, calls, arrivals) >= MANY {
                 tell_time(policy, core, calls, timing.read_between_polls());
+                if let Some(task) = yielded
+                    && arrives_again(&mut records, queue, task)
+                {
+                    yielded = None;
+                }
             }
         }
         if let Some(end) = timing.end(S::NEEDS_SERVICE) {
@@ -173,7 +171,18 @@ fn hand_over<S: Scheduler>(
     BATCH
 }
 
-/// Puts a task that has yielded behind the arrivals that are still to be handed over.
+/// Puts a task that has yielded behind the arrivals that are still to be handed over. False if there are none.
+#[cold]
+#[inline(never)]
+fn arrives_again(records: &mut Records, queue: &RunQueue, task: Task) -> bool {
+    let are_left = !queue.arrivals().is_empty(queue.index());
+    if are_left {
+        arrive_again(records, queue, task);
+    }
+    are_left
+}
+
+/// Puts a task that has yielded among the arrivals.
 #[cold]
 fn arrive_again(records: &mut Records, queue: &RunQueue, task: Task) {
     queue.ready.set(queue.ready.get() - 1);
