@@ -49,10 +49,11 @@ use crate::{Attributes, GroupId, Ready, Task, TaskId};
 ///    says, if they are [wanted](Scheduler::WANTS_TIME) and known.
 /// 3. `finished`, if the task completed, was cancelled or panicked; then `group_closed`, if that was the last of its group.
 /// 4. `push` for each task of this queue that became ready meanwhile, in that order; the polled task itself comes last, with
-///    [`Ready::Yielded`], if it was woken while it ran. Where the next `pop` follows at once, the two are one call of
+///    [`Ready::Yielded`], if it was woken while it ran. (Where more than 64 became ready, these come in several of such steps, and it
+///    comes after the last as [woken](Ready::Woken).) Where the next `pop` follows at once, the two are one call of
 ///    [`push_pop`](Scheduler::push_pop).
 ///
-/// Tasks are pushed in slices of the queue only. A task may also finish without having been polled; of one that was aborted before it was
+/// Tasks are pushed in slices of the queue, and where a scheduler takes over or is [audited](Scheduler::patience). A task may also finish without having been polled; of one that was aborted before it was
 /// pushed, a scheduler hears nothing, but for what [`served`](Scheduler::served) says.
 ///
 /// A scheduler that takes over a queue with tasks is first told of the groups that are open, then of the tasks that were spawned with

@@ -182,12 +182,13 @@ fn arrives_again(records: &mut Records, queue: &RunQueue, task: Task) -> bool {
     are_left
 }
 
-/// Puts a task that has yielded among the arrivals.
+/// Puts a task that has yielded among the arrivals. Its scheduler is told that it was woken: only the task popped last is pushed as one that
+/// has yielded.
 #[cold]
 fn arrive_again(records: &mut Records, queue: &RunQueue, task: Task) {
     queue.ready.set(queue.ready.get() - 1);
     records.set_waiting(task.id);
-    records.live(task.id).into_iter().for_each(|live| live.arrive(Ready::Yielded));
+    records.live(task.id).into_iter().for_each(|live| live.arrive(Ready::Woken));
 }
 
 #[cold]

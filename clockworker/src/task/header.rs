@@ -56,10 +56,8 @@ pub(super) enum Phase {
     Spawned,
     /// or was woken,
     Woken,
-    /// or was woken by the host, which had deferred that,
+    /// or was woken by the host, which had deferred that.
     Deferred,
-    /// or has yielded, and comes after others there.
-    Yielded,
     /// In its queue's scheduler.
     Ready,
     /// Being polled.
@@ -74,7 +72,7 @@ impl Phase {
     /// Whether the task is among the arrivals of its queue.
     #[inline]
     pub(super) fn is_arrived(self) -> bool {
-        matches!(self, Phase::Spawned | Phase::Woken | Phase::Deferred | Phase::Yielded)
+        matches!(self, Phase::Spawned | Phase::Woken | Phase::Deferred)
     }
 }
 

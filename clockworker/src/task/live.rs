@@ -80,11 +80,7 @@ impl LiveTask {
     /// or there already.
     #[inline(always)]
     pub(crate) fn arrive(&self, why: Ready) {
-        let phase = match why {
-            Ready::Spawned => Phase::Spawned,
-            Ready::Yielded => Phase::Yielded,
-            _ => Phase::Woken,
-        };
+        let phase = if why == Ready::Spawned { Phase::Spawned } else { Phase::Woken };
         arrive(self.header, phase);
     }
 
@@ -269,7 +265,6 @@ pub(super) unsafe fn take_off_arrivals(link: Link) -> Option<(RecordKey, Ready)>
     let why = match phase {
         Phase::Spawned => Ready::Spawned,
         Phase::Deferred => Ready::Deferred,
-        Phase::Yielded => Ready::Yielded,
         Phase::Done => {
             // SAFETY: the link just taken off is one of those that `complete` counted.
             unsafe { unlink_over(link, task) };
