@@ -93,10 +93,12 @@ impl Arrivals {
     #[inline]
     pub(super) unsafe fn push(&self, link: Link, queue: u32) {
         let Some(list) = self.list(queue) else { unreachable!("a queue is added before its tasks") };
+        let is_first = list.len.get() <= list.aborted.get();
         // SAFETY: by its phase the task was in no list, and as long as it is in this one its record keeps a reference.
-        let is_only = unsafe { list.push(link) };
+        unsafe { list.push(link) };
         self.came.set(self.came.get().wrapping_add(1));
-        if is_only {
+        // Also where aborted ones are linked still: with those alone the queue has no work.
+        if is_first {
             self.note(queue);
         }
     }
@@ -173,21 +175,19 @@ impl Arrivals {
 }
 
 impl List {
-    /// Adds a task. True if it is the only one.
+    /// Adds a task.
     ///
     /// # Safety
     ///
     /// The task is in no list, and its cell stays alive as long as it is in this one. This is its owner thread.
     #[inline]
-    unsafe fn push(&self, link: Link) -> bool {
+    unsafe fn push(&self, link: Link) {
         self.len.set(self.len.get() + 1);
-        let is_only = self.first.get().is_none();
         match self.last.replace(Some(link)) {
             // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
-            Some(last) if !is_only => unsafe { last.set_later(Some(link)) },
+            Some(last) if self.first.get().is_some() => unsafe { last.set_later(Some(link)) },
             _ => self.first.set(Some(link)),
         }
-        is_only
     }
 
     #[cold]

@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
+use std::time::Duration;
+
+use clockworker::Executor;
 
 use crate::support::{
     DropLog, OnDrop, Probe, Slot, assert_finished, elsewhere, hold, on_thread, output, parked, settle, tick,
@@ -393,4 +396,19 @@ fn wakers_are_used_on_eight_threads_while_the_executor_is_dropped() {
         drop(wakers);
         log.assert_here(TASKS);
     }
+}
+
+/// The turn ends with the drop of an aborted task, which stays linked. A wake of another one is news all the same.
+#[test]
+fn a_wake_behind_an_aborted_task_is_not_lost() {
+    let ex = Executor::builder().host_budget(Duration::ZERO).build().unwrap();
+    let (probe, task) = parked(&ex);
+    let aborted = ex.spawn(async {});
+    aborted.abort();
+    settle(&ex);
+    assert!(aborted.is_finished());
+    probe.waker().wake();
+    settle(&ex);
+    assert_eq!((probe.polls.get(), ex.stats().ready), (2, 0));
+    drop(task);
 }
