@@ -155,6 +155,8 @@ impl Core {
         for _ in 0..QUEUES {
             let Some(index) = arrivals.next_news() else { return true };
             if let Some(Some(queue)) = queues.get(index as usize)
+                // Not if they are complete or aborted by now: its scheduler may hold ids of tasks that went with the executor.
+                && queue.has_arrivals()
                 && !queue.runnable.replace(true)
             {
                 wake(queue.id);
