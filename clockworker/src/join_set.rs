@@ -280,7 +280,7 @@ impl<T> JoinSet<T> {
 
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<(Id, Result<T, JoinError>)>> {
         self.is_awaited = false;
-        // Given back below by whoever has to wait.
+        // A caller that has to wait gives it back below.
         let left = coop::left();
         ready!(coop::poll_proceed(cx));
         loop {

@@ -120,7 +120,7 @@ impl Slice {
         self.signal.set(Signal::Preempted);
     }
 
-    /// Has the slice end there, though no queue wants that.
+    /// Has the slice end after the poll under way, though no queue is preferred to its queue.
     pub(super) fn interrupt(&self) {
         self.signal.set(self.signal.get().max(Signal::Interrupted));
     }

@@ -182,8 +182,8 @@ fn arrives_again(records: &mut Records, queue: &RunQueue, task: Task) -> bool {
     are_left
 }
 
-/// Puts a task that has yielded among the arrivals. Its scheduler is told that it was woken: only the task popped last is pushed as one that
-/// has yielded.
+/// Puts a task that has yielded among the arrivals. Its scheduler is told that it was woken: only the task popped last is
+/// pushed as one that has yielded.
 #[cold]
 fn arrive_again(records: &mut Records, queue: &RunQueue, task: Task) {
     queue.ready.set(queue.ready.get() - 1);
@@ -277,8 +277,8 @@ fn after_cut(ran: Ran, queue: &RunQueue, core: &Core, id: TaskId) -> Ran {
     }
 }
 
-/// Keeps `next` from being polled if it was aborted. While there is mail, aborts may be among it; if more of it is left than fits between
-/// two polls, the slice has one poll.
+/// Keeps `next` from being polled if it was aborted. While there is mail, aborts may be among it; if more of it is left than
+/// fits between two polls, the slice has one poll.
 #[cold]
 fn unless_aborted(next: Option<Chosen>, queue: &RunQueue, core: &Core) -> Result<Option<Chosen>, Halt> {
     if core.admission.has_mail_left() {

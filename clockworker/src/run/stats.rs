@@ -115,8 +115,8 @@ pub struct ExecutorStats {
     pub busy: Duration,
     /// Time in polls of the future given to `run_until`, or of several.
     pub main: Duration,
-    /// The executor's own time: to receive what other threads send, between slices, to drop what is refused then, and at the ends of turns. (What it does around polls is billed
-    /// to the account that comes next, as a clock reading would take longer.)
+    /// The executor's own time: to receive what other threads send, between slices, to drop what is refused then, and at the
+    /// ends of turns. (What it does around polls is billed to the account that comes next, as a clock reading would take longer.)
     pub own: Duration,
     /// The host's time: between turns, asleep or not.
     pub host: Duration,

@@ -43,7 +43,11 @@ fn of_a_task_aborted_before_it_was_pushed_the_drop_is_served() {
     assert_eq!(calls, "served 1 of 0 0, finished 1");
     queue.spawn(async {}).abort();
     settle(&ex);
-    assert_eq!(log.take_only(&["push", "served", "finished"]), "", "one without a group is nobody's");
+    assert_eq!(
+        log.take_only(&["push", "served", "finished"]),
+        "",
+        "no group is charged for a task without one"
+    );
 }
 
 /// It is aborted in the poll in which it came, and its future is dropped in the next slice.

@@ -1,9 +1,10 @@
 //! Shutdown: no more tasks are taken, those there are finish or are cancelled, and the report says how many.
 
 use std::cell::{Cell, RefCell};
-use std::future::{pending, ready};
+use std::future::{pending, poll_fn, ready};
 use std::pin::pin;
 use std::rc::Rc;
+use std::task::{Poll, Waker};
 
 use clockworker::{Executor, ManualClock, ShutdownReport, spawn_local, yield_now};
 
@@ -102,6 +103,30 @@ fn a_group_opened_by_an_aborted_tasks_drop_is_not_charged_for_it() {
         assert_eq!((stats.spawned, stats.cancelled, stats.live), (0, 0, 0));
         drop(task);
     }
+}
+
+#[test]
+fn a_wake_by_what_it_drops_is_no_work_for_the_scheduler_left_behind() {
+    // The first has its scheduler's place when it is dropped, and wakes the second, which goes after it.
+    let ex = untimed();
+    let woken = Rc::new(RefCell::new(Waker::noop().clone()));
+    let wakes = OnDrop::new({
+        let woken = woken.clone();
+        move || woken.borrow().wake_by_ref()
+    });
+    let queue = ex.new_queue("q").create().unwrap();
+    queue.spawn(async move {
+        let _wakes = wakes;
+        yields(u32::MAX).await;
+    });
+    queue.spawn(poll_fn(move |cx| {
+        woken.replace(cx.waker().clone());
+        Poll::<()>::Pending
+    }));
+    assert_eq!(numbers(ex.block_on_shutdown(yields(10))), (0, 2, 0, false));
+    ex.block_on(yields(10));
+    let stats = queue.stats();
+    assert_eq!((stats.policy_fault, stats.ready, stats.live), (None, 0, 0));
 }
 
 #[test]
