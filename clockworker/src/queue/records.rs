@@ -3,7 +3,6 @@
 mod groups;
 mod looks;
 mod removed;
-mod wakes;
 
 use std::mem::forget;
 use std::num::NonZeroU32;
@@ -50,7 +49,6 @@ struct Record {
     task: Option<LiveTask>,
     /// Never zero, so that the slab needs no tag of its own.
     generation: NonZeroU32,
-    /// Ready also while the task is being polled: one that yields then needs no look at its record.
     standing: Standing,
 }
 
@@ -109,20 +107,29 @@ impl Records {
         let Some(record) = self.get_mut(id.slot(), id.generation()) else {
             return Popped::Fault(PolicyFault::Invented);
         };
-        if !record.standing.is_ready_again() {
-            if !record.standing.is_ready() {
-                return Popped::Fault(PolicyFault::Repeated);
-            }
-            record.standing.give_out();
-        }
-        let (group, is_timed) = (record.standing.group(), record.standing.is_timed());
+        let standing = record.standing;
         match &record.task {
             Some(live) => match live.take_up() {
-                Some(runnable) => Popped::Task { runnable, group, is_timed },
+                Some(runnable) => {
+                    if standing.is_marked() {
+                        record.standing.unmark();
+                    }
+                    Popped::Task { runnable, group: standing.group(), is_timed: standing.is_timed() }
+                }
                 None => Popped::Fault(PolicyFault::Repeated),
             },
-            None => Popped::Aborted(self.remove_tombstone(id)),
+            None if standing.is_tombstone() => Popped::Aborted(self.remove_tombstone(id)),
+            None => Popped::Fault(PolicyFault::Repeated),
         }
+    }
+
+    /// The task of that record, for its scheduler. None if its future is being dropped: its record goes after that.
+    #[inline]
+    pub(crate) fn task(&self, key: RecordKey) -> Option<Task> {
+        let record = self.tasks.get(key.slot as usize)?;
+        record.task.as_ref()?;
+        debug_assert_eq!(record.generation.get(), key.generation, "the record is still that of the task");
+        Some(as_task(TaskId::new(key.slot, key.generation), record.standing.group()))
     }
 
     /// The task in that id's slot, unless it is being polled or aborted.
@@ -144,26 +151,9 @@ impl Records {
         }
     }
 
-    /// Notes that a task that was given out is not ready any more.
-    #[inline]
-    pub(crate) fn set_waiting(&mut self, id: TaskId) {
-        // (Never `None`: nothing removes the record of a task that was given out.)
-        if let Some(record) = self.tasks.get_mut(id.slot()) {
-            debug_assert_eq!(
-                record.generation.get(),
-                id.generation(),
-                "the record is still that of the task"
-            );
-            record.standing.set_ready(false);
-        }
-    }
-
     /// Takes a task out of its record that has finished in the poll under way.
     pub(crate) fn take_finished(&mut self, id: TaskId) -> Option<LiveTask> {
-        let record = self.tasks.get_mut(id.slot())?;
-        // Or else it would be a tombstone, for a scheduler that takes over meanwhile.
-        record.standing.set_ready(false);
-        record.task.take()
+        self.tasks.get_mut(id.slot())?.task.take()
     }
 
     /// Removes the record of a finished task. Counts its `finish` in its group, unless that was done before.
@@ -197,20 +187,12 @@ impl Records {
     pub(crate) fn take_aborted(&mut self, id: TaskId) -> Option<Aborted> {
         let record = self.get_mut(id.slot(), id.generation())?;
         let live = record.take_at_rest()?;
-        Some(Aborted {
-            is_known: !live.is_new(),
-            live,
-            task: record.as_task(id.slot()),
-            group: record.standing.group(),
-            ready: record.standing.is_ready(),
-        })
-    }
-
-    /// The same of a task that its scheduler has just given out: the scheduler has it no more.
-    #[cold]
-    pub(crate) fn take_popped(&mut self, id: TaskId) -> Option<Aborted> {
-        self.set_waiting(id);
-        self.take_aborted(id)
+        let ready = live.is_ready();
+        if ready {
+            record.standing.bury();
+        }
+        let (task, group) = (record.as_task(id.slot()), record.standing.group());
+        Some(Aborted { is_known: !live.is_new(), live, task, group, ready })
     }
 
     /// Removes the records of all tasks; returns the tasks, which still hold their groups.
@@ -336,7 +318,7 @@ impl Record {
     /// Whether a scheduler has heard of it, and is to hear more: not of a new task, nor of one that was aborted, unless the scheduler has
     /// it.
     fn is_known(&self) -> bool {
-        self.standing.is_ready() || self.task.as_ref().is_some_and(|live| !live.is_new())
+        self.task.as_ref().map_or(self.standing.is_tombstone(), |live| !live.is_new())
     }
 
     /// The task, unless it is being polled or was aborted.
@@ -349,14 +331,14 @@ impl Record {
         self.task.take_if(|live| !live.is_running())
     }
 
-    /// Whether its scheduler has it, aborted or not: it is not being polled.
+    /// Whether its scheduler has it, aborted or not.
     fn is_ready(&self) -> bool {
-        self.standing.is_ready() && !self.task.as_ref().is_some_and(LiveTask::is_running)
+        self.task.as_ref().map_or(self.standing.is_tombstone(), LiveTask::is_ready)
     }
 
     /// Whether its scheduler has it, and it is not aborted.
     fn is_ready_to_run(&self) -> bool {
-        self.standing.is_ready() && self.at_rest().is_some()
+        self.task.as_ref().is_some_and(LiveTask::is_ready)
     }
 
     fn as_task(&self, slot: usize) -> Task {

@@ -61,7 +61,7 @@ impl RunQueue {
     /// Keeps an aborted task that its scheduler has just given out, to drop its future.
     #[cold]
     pub(super) fn abort_popped(&self, id: TaskId) {
-        let aborted = self.records.borrow_mut().take_popped(id);
+        let aborted = self.records.borrow_mut().take_aborted(id);
         aborted.into_iter().for_each(|aborted| self.aborts.push(aborted));
     }
 

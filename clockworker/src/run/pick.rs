@@ -10,12 +10,16 @@ use super::meter::Account;
 use super::queue::RunQueue;
 use super::timing::SliceEnd;
 use crate::queue::{GroupIndex, NO_GROUP};
-use crate::task::Id;
+use crate::task::{Id, RecordKey};
 
 /// The slice under way.
 pub(super) struct Slice {
-    /// The task that is being polled, for what it spawns.
-    current: Cell<Current>,
+    /// The place of the queue that is served.
+    queue: Cell<u32>,
+    /// The group of the task that is being polled,
+    group: Cell<GroupIndex>,
+    /// and its slot; [`RecordKey::NO_SLOT`] if none is.
+    slot: Cell<u32>,
     /// What the slice is to look at after the poll under way.
     signal: Cell<Signal>,
     /// When it is to end: a clock reading, or `u64::MAX` while no other queue waits.
@@ -49,15 +53,12 @@ pub(super) struct Current {
     pub(super) slot: u32,
 }
 
-impl Current {
-    /// No task is being polled.
-    pub(super) const NONE: Current = Current { queue: u32::MAX, group: NO_GROUP, slot: u32::MAX };
-}
-
 impl Default for Slice {
     fn default() -> Self {
         Self {
-            current: Cell::new(Current::NONE),
+            queue: Cell::new(0),
+            group: Cell::new(NO_GROUP),
+            slot: Cell::new(RecordKey::NO_SLOT),
             signal: Cell::new(Signal::Nothing),
             until: Cell::new(u64::MAX),
             exact: Cell::new(false),
@@ -70,6 +71,7 @@ impl Slice {
     /// Begins.
     #[inline]
     fn begin(&self, grant: &Grant) {
+        self.queue.set(grant.queue.index() as u32);
         self.until.set(grant.until);
         self.exact.set(grant.exact);
         self.drops_only.set(grant.drops_only);
@@ -105,14 +107,10 @@ impl Slice {
 
     /// The task that is being polled.
     #[inline]
-    pub(super) fn current(&self) -> Current {
-        self.current.get()
-    }
-
-    /// Whether a task is being polled.
-    #[inline]
-    pub(super) fn is_in_task(&self) -> bool {
-        self.current.get().queue != Current::NONE.queue
+    pub(super) fn current(&self) -> Option<Current> {
+        let slot = self.slot.get();
+        let current = || Current { queue: self.queue.get(), group: self.group.get(), slot };
+        (slot != RecordKey::NO_SLOT).then(current)
     }
 
     /// Has the slice end after the poll under way.
@@ -152,10 +150,10 @@ impl Slice {
 impl Core {
     /// Calls what is part of no task of this executor, although one was polled last.
     pub(super) fn outside_tasks<T>(&self, call: impl FnOnce() -> T) -> T {
-        let (current, id) = (self.slice.current.replace(Current::NONE), Id::current());
+        let (slot, id) = (self.slice.slot.replace(RecordKey::NO_SLOT), Id::current());
         Id::make_current(self.turn.outer_task(id));
         let result = call();
-        self.slice.current.set(current);
+        self.slice.slot.set(slot);
         Id::make_current(id);
         result
     }
@@ -175,7 +173,7 @@ impl Core {
     #[inline(always)] // as its caller was before it
     pub(super) fn serve(&self, queue: &RunQueue) -> SliceEnd {
         let end = queue.run_slice(self);
-        self.slice.current.set(Current::NONE);
+        self.leave_task();
         let end = if queue.has_next_scheduler() { self.change_in_slice(queue, end) } else { end };
         self.end_slice(queue, end);
         end
@@ -342,16 +340,17 @@ impl Core {
         self.pace.polls_left() == 0 || self.is_turn_over(self.meter.now(), 0)
     }
 
-    /// Notes which task is polled next.
+    /// Notes which task of the queue is polled next.
     #[inline]
-    pub(crate) fn enter_task(&self, queue: &RunQueue, group: GroupIndex, slot: usize) {
-        self.slice.current.set(Current { queue: queue.index(), group, slot: slot as u32 });
+    pub(crate) fn enter_task(&self, group: GroupIndex, slot: usize) {
+        self.slice.group.set(group);
+        self.slice.slot.set(slot as u32);
     }
 
     /// Notes that no task is being polled any more.
     #[inline]
     pub(crate) fn leave_task(&self) {
-        self.slice.current.set(Current::NONE);
+        self.slice.slot.set(RecordKey::NO_SLOT);
     }
 
     /// Makes a queue runnable, as a task of it becomes ready.

@@ -77,7 +77,7 @@ fn run_for<L: Listener, S: Scheduler>(
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     let mut next = first(seat, (queue, core, calls), &mut timing)?;
     while let Some(Chosen { runnable, id, group, is_timed }) = next {
-        core.enter_task(queue, group, id.slot());
+        core.enter_task(group, id.slot());
         // The scheduler is told of it after the poll: the task is taken up now, so a scheduler that panics would lose it.
         let passed_ns = if S::NEEDS_SERVICE && is_timed { timing.time_next() } else { 0 };
         let is_timed = || timing.times_next(S::NEEDS_SERVICE);
@@ -114,10 +114,10 @@ fn run_for<L: Listener, S: Scheduler>(
                     None => return Ok(SliceEnd::PolicyFault),
                 };
             }
-            if hand_over(policy, &mut records, queue, calls, arrivals) >= MANY {
+            if hand_over(policy, &records, queue, calls, arrivals) >= MANY {
                 tell_time(policy, core, calls, timing.read_between_polls());
                 if let Some(task) = yielded
-                    && arrives_again(&mut records, queue, task)
+                    && arrives_again(&records, queue, task)
                 {
                     yielded = None;
                 }
@@ -141,7 +141,7 @@ fn run_for<L: Listener, S: Scheduler>(
 #[inline(never)] // the hot loop has no registers to spare
 fn hand_over<S: Scheduler>(
     policy: &mut S,
-    records: &mut Records,
+    records: &Records,
     queue: &RunQueue,
     calls: &PolicyCalls,
     arrivals: &Arrivals,
@@ -149,7 +149,7 @@ fn hand_over<S: Scheduler>(
     for handed_over in 0..BATCH {
         let Some(arrival) = arrivals.next(queue.index()) else { return handed_over };
         let Some((key, why)) = arrival else { continue };
-        let Some(task) = records.make_ready(key) else {
+        let Some(task) = records.task(key) else {
             // It was aborted, and its future is still to be dropped.
             arrivals.forget_aborted(queue.index());
             continue;
@@ -174,7 +174,7 @@ fn hand_over<S: Scheduler>(
 /// Puts a task that has yielded behind the arrivals that are still to be handed over. False if there are none.
 #[cold]
 #[inline(never)]
-fn arrives_again(records: &mut Records, queue: &RunQueue, task: Task) -> bool {
+fn arrives_again(records: &Records, queue: &RunQueue, task: Task) -> bool {
     let are_left = !queue.arrivals().is_empty(queue.index());
     if are_left {
         arrive_again(records, queue, task);
@@ -185,9 +185,8 @@ fn arrives_again(records: &mut Records, queue: &RunQueue, task: Task) -> bool {
 /// Puts a task that has yielded among the arrivals. Its scheduler is told that it was woken: only the task popped last is
 /// pushed as one that has yielded.
 #[cold]
-fn arrive_again(records: &mut Records, queue: &RunQueue, task: Task) {
+fn arrive_again(records: &Records, queue: &RunQueue, task: Task) {
     queue.ready.set(queue.ready.get() - 1);
-    records.set_waiting(task.id);
     records.live(task.id).into_iter().for_each(|live| live.arrive(Ready::Woken));
 }
 
@@ -286,7 +285,7 @@ fn unless_aborted(next: Option<Chosen>, queue: &RunQueue, core: &Core) -> Result
     }
     match next {
         Some(Chosen { runnable, id, .. }) if runnable.is_aborted() => {
-            runnable.put_back();
+            runnable.discard();
             queue.abort_popped(id);
             Err(Halt::Interrupted)
         }
@@ -303,7 +302,7 @@ fn drop_aborted<S: Scheduler>(
 ) -> Option<SliceEnd> {
     let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
     while let Some(aborted) = queue.next_aborted() {
-        core.enter_task(queue, aborted.group, aborted.task.id.slot());
+        core.enter_task(aborted.group, aborted.task.id.slot());
         let (task, group) = (aborted.task, aborted.group);
         // No borrow is held: user code runs here.
         let mut removed = match core.shared.probe() {
@@ -435,7 +434,6 @@ fn settle<S: Scheduler>(
     match ran {
         Ran::Pending(runnable) => {
             runnable.park(core.arrivals().turn());
-            records.set_waiting(id);
             let task = as_task(id, group);
             count_in_group::<S>(records, task, timed);
             calls.guard(|| served(policy, records, task, timed));
@@ -497,6 +495,6 @@ fn settle_with_successor(queue: &RunQueue, core: &Core, task: (TaskId, GroupInde
     let mut records = queue.records.borrow_mut();
     let yielded = settle(&mut unused, &mut records, (queue, core, &calls), task, ran, Timed::NOT);
     if let Some(task) = yielded {
-        arrive_again(&mut records, queue, task);
+        arrive_again(&records, queue, task);
     }
 }

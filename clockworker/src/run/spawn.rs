@@ -10,7 +10,7 @@ use clockworker_schedulers::{Attributes, Task};
 use super::Core;
 use super::pick::Current;
 use super::queue::RunQueue;
-use crate::queue::GroupIndex;
+use crate::queue::{GroupIndex, NO_GROUP};
 use crate::task::{JoinHandle, Label, Refused, TaskRequest, refuse, spawn_here};
 
 impl Core {
@@ -124,17 +124,13 @@ impl Core {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let Current { queue, group, slot } = self.slice.current();
-        let queue = match self.slice.is_in_task() {
-            true => self.queue_at(queue),
-            false => self.queues.default_queue(),
-        };
-        let Some(queue) = queue else {
+        let current = self.slice.current();
+        let Some(queue) = self.current_or_default_queue() else {
             self.queues.removed_counters.refused.add(1);
             return refuse(&self.shared, label, Refused::QueueClosed, future);
         };
-        let inherited = queue.attributes(slot);
-        self.spawn_and(&queue, group, label, future, |task| match &inherited {
+        let inherited = current.and_then(|current| queue.attributes(current.slot));
+        self.spawn_and(&queue, self.current_group(), label, future, |task| match &inherited {
             Some(attributes) if !self.shared.is_in_probe() => queue.set_attributes(task, attributes),
             _ => {}
         })
@@ -142,26 +138,27 @@ impl Core {
 
     /// The queue of the task that is being polled; the default queue if none is.
     pub(crate) fn current_or_default_queue(&self) -> Option<Rc<RunQueue>> {
-        match self.slice.is_in_task() {
-            true => self.current_queue(),
-            false => self.queues.default_queue(),
+        match self.slice.current() {
+            Some(current) => self.queue_at(current.queue),
+            None => self.queues.default_queue(),
         }
     }
 
     /// The queue of the task that is being polled.
     pub(crate) fn current_queue(&self) -> Option<Rc<RunQueue>> {
-        self.queue_at(self.slice.current().queue)
+        self.queue_at(self.slice.current()?.queue)
     }
 
     /// The group of the task that is being polled; [`NO_GROUP`] if it has none, or none is.
     pub(crate) fn current_group(&self) -> GroupIndex {
-        self.slice.current().group
+        self.slice.current().map_or(NO_GROUP, |current| current.group)
     }
 
     /// What was said of the task that is being polled, for a task that it spawns.
     pub(crate) fn inherited_attributes(&self) -> Attributes {
-        let queue = self.current_queue().filter(|_| !self.shared.is_in_probe());
-        queue.and_then(|queue| queue.attributes(self.slice.current().slot)).unwrap_or_default()
+        let current = self.slice.current().filter(|_| !self.shared.is_in_probe());
+        let attributes = |current: Current| self.queue_at(current.queue)?.attributes(current.slot);
+        current.and_then(attributes).unwrap_or_default()
     }
 }
 
@@ -188,7 +185,7 @@ impl Core {
 
     #[cold]
     fn look_up_tag(&self) -> Option<NonZeroU64> {
-        let Current { queue, slot, .. } = self.slice.current();
+        let Current { queue, slot, .. } = self.slice.current()?;
         let queue = self.queue_at(queue)?;
         // A scheduler that is being called is no task.
         let attributes = queue.records.try_borrow().ok()?.attributes(slot)?;

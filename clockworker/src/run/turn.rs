@@ -287,10 +287,7 @@ impl Core {
     /// Whether the task that is being polled should yield: its slice or the host's patience is over, or what came is to be served first,
     /// or may be. Does not receive: no other task's future is dropped inside a poll.
     pub(crate) fn should_yield(&self) -> bool {
-        let current = self.slice.current();
-        if !self.slice.is_in_task() {
-            return false;
-        }
+        let Some(current) = self.slice.current() else { return false };
         if self.shared.main.is_woken() || self.has_mail() {
             return true;
         }

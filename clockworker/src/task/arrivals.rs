@@ -34,7 +34,6 @@ pub(crate) struct Arrivals {
 #[derive(Default)]
 struct List {
     first: Cell<Option<Link>>,
-    /// Of a list that is not empty.
     last: Cell<Option<Link>>,
     len: Cell<usize>,
     /// How many were aborted since they came.
@@ -185,8 +184,8 @@ impl List {
         self.len.set(self.len.get() + 1);
         match self.last.replace(Some(link)) {
             // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
-            Some(last) if self.first.get().is_some() => unsafe { last.set_later(Some(link)) },
-            _ => self.first.set(Some(link)),
+            Some(last) => unsafe { last.set_later(Some(link)) },
+            None => self.first.set(Some(link)),
         }
     }
 
@@ -201,7 +200,11 @@ impl List {
         let link = self.first.get()?;
         self.len.set(self.len.get() - 1);
         // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
-        self.first.set(unsafe { link.replace_later(None) });
+        let later = unsafe { link.replace_later(None) };
+        self.first.set(later);
+        if later.is_none() {
+            self.last.set(None);
+        }
         Some(link)
     }
 }

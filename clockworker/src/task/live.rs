@@ -144,6 +144,12 @@ impl LiveTask {
         self.phase().is_arrived()
     }
 
+    /// Whether its scheduler has it.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        self.phase() == Phase::Ready
+    }
+
     /// Whether its scheduler does not know of it yet.
     pub(crate) fn is_new(&self) -> bool {
         self.phase() == Phase::Spawned

@@ -139,6 +139,11 @@ impl Runnable {
         self.set_phase(Phase::Ready);
     }
 
+    /// Takes the task up in vain, as it was aborted: it waits for its drop.
+    pub(crate) fn discard(self) {
+        self.set_phase(Phase::Parked);
+    }
+
     /// Ends a poll in `turn` that returned `Pending`: the task waits for a wake.
     #[inline]
     pub(crate) fn park(self, turn: u8) {

@@ -74,7 +74,7 @@ fn an_old_id_of_the_same_slot_before_the_generations_went_round_is_no_tasks() {
     drop(executor.spawn(pending::<()>()));
     let (key, _) = queue.arrivals().next(queue.index()).flatten().unwrap();
     let mut records = queue.records.borrow_mut();
-    assert!(records.make_ready(key).is_some());
+    assert!(records.task(key).is_some());
     assert!(matches!(records.take_ready(TaskId::new(0, u32::MAX)), Popped::Fault(PolicyFault::Invented)));
     assert!(matches!(records.take_ready(TaskId::new(0, 0)), Popped::Fault(PolicyFault::Invented)));
     let Popped::Task { runnable, .. } = records.take_ready(TaskId::new(0, 1)) else { panic!("no task") };
