@@ -52,7 +52,7 @@ impl RunQueue {
             self.ready.set(self.ready.get() - 1);
         }
         if aborted.live.has_arrived() {
-            self.arrivals().note_aborted(self.index());
+            self.arrivals().note_aborted();
         }
         self.aborts.push(aborted);
         true
@@ -90,7 +90,7 @@ impl RunQueue {
         let finish = live.cancel(cause);
         self.count_finished(finish);
         if is_linked {
-            self.arrivals().note_complete(self.index());
+            self.arrivals().note_complete();
         }
         if ready {
             self.records.borrow_mut().finish_buried(group, finish);
@@ -142,7 +142,7 @@ impl RunQueue {
         }
         let tasks = self.records.borrow_mut().take_all();
         self.ready.set(0);
-        self.arrivals().note_all_aborted(self.index());
+        self.arrivals().note_all_aborted();
         for (task, group) in tasks {
             let finish = task.cancel(cause);
             self.count_finished(finish);

@@ -105,7 +105,7 @@ impl Core {
         self.receive_all();
         for queue in self.all_queues() {
             queue.cancel_all(cause);
-            queue.clear_arrivals();
+            queue.arrivals().clear();
             if queue.runnable.replace(false) {
                 self.queues.tree.borrow_mut().sleep(queue.id, self.meter.look());
             }

@@ -21,7 +21,7 @@ use crate::base::drop_quietly;
 use crate::queue::{
     Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Waiters, Watchdog,
 };
-use crate::task::{Arrivals, Finish, LiveTask, RecordKey, SharedRef};
+use crate::task::{ArrivalList, Finish, LiveTask, RecordKey, SharedRef};
 
 /// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
@@ -156,31 +156,24 @@ impl RunQueue {
 
     /// About how many ready tasks have not merely yielded.
     pub(super) fn ready_but_for_yielders(&self) -> usize {
-        self.ready.get().saturating_sub(self.yielders.get()) + self.arrivals().count(self.index())
+        self.ready.get().saturating_sub(self.yielders.get()) + self.arrivals().count()
     }
 
-    /// The arrivals of all queues.
+    /// The tasks that its scheduler has not got yet.
     #[inline]
-    pub(crate) fn arrivals(&self) -> &Arrivals {
-        &self.shared.on_owner_thread().arrivals
+    pub(crate) fn arrivals(&self) -> &ArrivalList {
+        self.shared.on_owner_thread().arrivals.of(self.index())
     }
 
     /// Whether tasks came that its scheduler has not got yet, and that are not aborted.
     #[inline]
     pub(super) fn has_arrivals(&self) -> bool {
-        self.arrivals().count(self.index()) > 0
-    }
-
-    /// Takes out all that is linked, once all tasks are complete.
-    pub(super) fn clear_arrivals(&self) {
-        while let Some(left) = self.arrivals().next(self.index()) {
-            debug_assert!(left.is_none(), "{left:?} is not complete");
-        }
+        self.arrivals().count() > 0
     }
 
     /// How many tasks are ready now, with those that its scheduler has not got yet.
     pub(super) fn count_ready(&self) -> usize {
-        self.ready.get() + self.arrivals().count(self.index())
+        self.ready.get() + self.arrivals().count()
     }
 
     /// What was said of the task in that slot, if it has any attributes.

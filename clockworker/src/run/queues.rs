@@ -129,7 +129,7 @@ impl Core {
     ) -> Rc<RunQueue> {
         let (is_idle, cap) = (setup.is_idle, setup.cap);
         let parent = setup.parent.as_ref().map(|parent| parent.id);
-        self.local().arrivals.add_queue(id.index());
+        self.arrivals().add_queue(id.index());
         let queue = RunQueue::new((name.into(), id), self.shared.clone(), setup, scheduler);
         let mut queues = self.queues.list.borrow_mut();
         if queues.len() <= id.index() {
@@ -304,7 +304,7 @@ impl Core {
         self.collect_refused(&queue.name.borrow());
         self.shared.remove_name(&queue.name.borrow(), queue.id);
         let entry = self.queues.list.borrow_mut().get_mut(queue.id.index()).and_then(Option::take);
-        queue.clear_arrivals();
+        queue.arrivals().clear();
         self.queues.removed_counters.absorb(&queue.counters);
         queue.ended.set(self.tree_counts(queue));
         self.change_tree(|tree, now| tree.remove(queue.id, now));

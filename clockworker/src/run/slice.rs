@@ -11,7 +11,7 @@ use super::probed::{Listener, NoProbe, Probed, ProbedTask};
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed, Timing};
 use crate::queue::{GroupIndex, NO_GROUP, PolicyCalls, PolicyFault, Popped, Records, Seat, as_task};
-use crate::task::{Arrivals, Cause, Finish, Ran, Runnable, Shared};
+use crate::task::{Cause, Finish, Ran, Runnable, Shared};
 
 /// The most arrivals that are handed over between two polls. Some 5 µs.
 const BATCH: usize = 64;
@@ -98,7 +98,7 @@ fn run_for<L: Listener, S: Scheduler>(
         tell_time(policy, core, calls, passed_ns + timed.elapsed_ns);
         let has_mail = shared.inbox.has_mail();
         if has_mail || arrivals.any_news() {
-            if has_mail || !arrivals.take_news_only_of(queue.index()) {
+            if has_mail || !arrivals.take_news_only_of(queue.arrivals()) {
                 drop((seated, records));
                 if has_mail {
                     core.receive_between_polls();
@@ -114,7 +114,7 @@ fn run_for<L: Listener, S: Scheduler>(
                     None => return Ok(SliceEnd::PolicyFault),
                 };
             }
-            if hand_over(policy, &records, queue, calls, arrivals) >= MANY {
+            if hand_over(policy, &records, queue, calls, core) >= MANY {
                 tell_time(policy, core, calls, timing.read_between_polls());
                 if let Some(task) = yielded
                     && arrives_again(&records, queue, task)
@@ -144,14 +144,15 @@ fn hand_over<S: Scheduler>(
     records: &Records,
     queue: &RunQueue,
     calls: &PolicyCalls,
-    arrivals: &Arrivals,
+    core: &Core,
 ) -> usize {
+    let arrivals = queue.arrivals();
     for handed_over in 0..BATCH {
-        let Some(arrival) = arrivals.next(queue.index()) else { return handed_over };
+        let Some(arrival) = arrivals.next() else { return handed_over };
         let Some((key, why)) = arrival else { continue };
         let Some(task) = records.task(key) else {
             // It was aborted, and its future is still to be dropped.
-            arrivals.forget_aborted(queue.index());
+            arrivals.forget_aborted();
             continue;
         };
         queue.ready.set(queue.ready.get() + 1);
@@ -165,8 +166,8 @@ fn hand_over<S: Scheduler>(
         policy.push(task, why);
         call.end();
     }
-    if !arrivals.is_empty(queue.index()) {
-        arrivals.note(queue.index());
+    if !arrivals.is_empty() {
+        core.arrivals().note(arrivals);
     }
     BATCH
 }
@@ -175,7 +176,7 @@ fn hand_over<S: Scheduler>(
 #[cold]
 #[inline(never)]
 fn arrives_again(records: &Records, queue: &RunQueue, task: Task) -> bool {
-    let are_left = !queue.arrivals().is_empty(queue.index());
+    let are_left = !queue.arrivals().is_empty();
     if are_left {
         arrive_again(records, queue, task);
     }
@@ -233,9 +234,7 @@ fn first<S: Scheduler>(
                 calls.guard(|| policy.time_is(core.meter.now()));
             }
             let records = &mut queue.records.borrow_mut();
-            let arrivals = core.arrivals();
-            if !arrivals.is_empty(queue.index()) && hand_over(policy, records, queue, calls, arrivals) >= MANY
-            {
+            if !queue.arrivals().is_empty() && hand_over(policy, records, queue, calls, core) >= MANY {
                 tell_time(policy, core, calls, timing.read_between_polls());
             }
             choose(policy, records, queue, calls, None)?

@@ -299,9 +299,10 @@ impl Core {
             if arrivals.any_news() {
                 return true; // there are very many
             }
-            if !arrivals.is_empty(current.queue) {
+            let own = queue.arrivals();
+            if !own.is_empty() {
                 // Handed over after the poll.
-                arrivals.note(current.queue);
+                arrivals.note(own);
             }
         }
         self.is_preempted() || self.is_poll_to_end()

@@ -468,7 +468,7 @@ pub(super) unsafe fn release_complete(header: NonNull<Header>, references: usize
 ///
 /// Nobody holds it any more.
 #[inline]
-unsafe fn free(header: NonNull<Header>) {
+pub(super) unsafe fn free(header: NonNull<Header>) {
     // SAFETY: the caller's promise.
     let free = unsafe { header.as_ref() }.vtable.free;
     // SAFETY: as above.

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use clockworker_schedulers::Ready;
 
-use super::header::{Header, Link, Phase, RecordKey, release_complete, tell_joiner};
+use super::header::{Header, Link, Phase, RecordKey, free, release_complete, tell_joiner};
 use super::probe::TaskView;
 use super::state::Taken;
 use super::{AbortHandle, Cause, Id, Label};
@@ -195,9 +195,15 @@ impl LiveTask {
             let _entered = header.id.enter();
             header.shared.tell(|probe| probe.ended(&TaskView::new(header), finish.into()));
         }
-        let listed = header.owned.phase.replace(Phase::Done).is_arrived();
-        if !listed && header.state.complete_unwatched(header.owned.tally.get()) {
+        let (listed, lent) = (header.owned.phase.replace(Phase::Done).is_arrived(), header.owned.tally.get());
+        if !listed && header.state.complete_unwatched(lent) {
             return;
+        }
+        if !listed && header.state.is_detached(lent) {
+            // SAFETY: no join handle is left, so the stage is the completer's.
+            unsafe { (header.vtable.drop_output)(pointer) };
+            // SAFETY: the record's references are this call's, and nobody else can reach the cell.
+            return unsafe { free(pointer) };
         }
         // SAFETY: the record's references are this call's.
         unsafe { complete_watched(pointer, listed) };

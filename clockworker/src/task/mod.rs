@@ -60,8 +60,12 @@
 //! arrivals of its queue (it was cancelled after a wake) or in the inbox (another thread woke or aborted it). `LiveTask::complete` counts
 //! those links in `owned.tally`, with one for itself until it has told the joiner. The last of them to go releases the reference, or
 //! gives it to a set's list. Once the inbox is closed, a waking thread whose push is refused releases it instead.
+//!
+//! A detached task to which no list points and that nobody else holds is not marked as complete, as nobody could see it: its output is
+//! dropped and its cell freed.
 
 mod abort;
+mod arrival_list;
 mod arrivals;
 mod cell;
 pub(crate) mod coop;
@@ -93,6 +97,7 @@ pub use error::JoinError;
 pub use id::Id;
 pub use join::JoinHandle;
 
+pub(crate) use arrival_list::ArrivalList;
 pub(crate) use arrivals::Arrivals;
 pub(crate) use cell::{refuse, spawn_here, spawn_remote};
 pub(crate) use error::{Cause, Refused};

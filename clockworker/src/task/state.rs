@@ -1,7 +1,7 @@
 //! The atomic word of a task: flags and reference count. Every method is one transition: it decides, and returns what the
 //! caller has to do.
 //!
-//! Orderings: transitions are read-modify-writes of one word, so they form one release sequence. There are three stores: each comes
+//! Orderings: transitions are read-modify-writes of one word, so they form one release sequence. There are two stores: each comes
 //! after a load with Acquire, on the owner thread, where nobody else can reach the word, and what it knows is passed on by the owner's
 //! next read-modify-write or by the freeing. Each method says what its ordering pairs with. Each is as weak as it may be:
 //! the program `orderings` of `testing` shows that.
@@ -164,13 +164,8 @@ impl State {
     /// Ordering: Release publishes the output to the join handle ([`is_complete`](State::is_complete)). Acquire takes
     /// over `joiner` from it ([`set_joiner`](State::set_joiner)).
     pub(super) fn complete(&self, lent: u8) -> Completed {
-        // Ordering: Acquire for the task that nobody else holds: it orders what follows after the last use by a holder that is gone.
-        let mut before = self.0.load(Ordering::Acquire);
-        if before == without(DETACHED, lent) {
-            // No other thread can reach the word. Ordering: hence Relaxed.
-            self.0.store(COMPLETE | NOTIFIED | REFERENCE, Ordering::Relaxed);
-            return Completed::after(before);
-        }
+        // Ordering: Relaxed, the exchange below decides.
+        let mut before = self.0.load(Ordering::Relaxed);
         let given_up = (RECORD - 1 - usize::from(lent)) * REFERENCE;
         loop {
             let after = (before | COMPLETE | NOTIFIED) - given_up;
@@ -192,6 +187,14 @@ impl State {
         // The look saves a read-modify-write that fails. Ordering: Relaxed, the value is only compared.
         self.0.load(Ordering::Relaxed) == before
             && self.0.compare_exchange(before, done, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether nobody holds the task but its record, no list points at it, and it is not complete: then nobody else can reach it.
+    ///
+    /// Ordering: Acquire orders what follows, as the freeing, after the last use by a holder that is gone.
+    #[inline]
+    pub(super) fn is_detached(&self, lent: u8) -> bool {
+        self.0.load(Ordering::Acquire) == without(DETACHED, lent)
     }
 
     /// Hands the `joiner` that the join handle has written to the completer. False if the task completed first: it is

@@ -72,7 +72,7 @@ fn an_old_id_of_the_same_slot_before_the_generations_went_round_is_no_tasks() {
     drop(executor.spawn(async {}));
     executor.block_on(executor.drained());
     drop(executor.spawn(pending::<()>()));
-    let (key, _) = queue.arrivals().next(queue.index()).flatten().unwrap();
+    let (key, _) = queue.arrivals().next().flatten().unwrap();
     let mut records = queue.records.borrow_mut();
     assert!(records.task(key).is_some());
     assert!(matches!(records.take_ready(TaskId::new(0, u32::MAX)), Popped::Fault(PolicyFault::Invented)));
