@@ -76,7 +76,8 @@ impl Setup {
         let (plan, rest) = bytes.split_at(if hostile { (bytes.len() / 4).min(PLAN_BYTES) } else { 0 });
         let setup = Setup {
             poll_cap: (hostile || *cap < 128).then_some(1 + cap % 64),
-            host_budget_us: (!hostile && *budget < 128).then_some(*budget),
+            // Often 0: then a turn has one poll.
+            host_budget_us: (!hostile && *budget < 128).then_some(budget.saturating_sub(64)),
             plan: hostile.then(|| plan.into()),
             only_in: None,
             ending: match ending % 4 {
