@@ -205,6 +205,15 @@ fn stalls() {
     assert!(output.contains("\nseen: "), "{output}");
 }
 
+/// The task is told by the place where it was spawned, and for how long it runs is at least the limit.
+#[test]
+fn liveness() {
+    let output = output("liveness");
+    assert!(output.starts_with("for "), "{output}");
+    assert!(output.contains(": a poll of queue 'reports', task "), "{output}");
+    assert!(output.contains(", spawned at examples/liveness.rs:"), "{output}");
+}
+
 #[test]
 fn shutdown() {
     let output = output("shutdown");

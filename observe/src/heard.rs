@@ -14,6 +14,7 @@ use clockworker::probe::{
     ExecutorClock, Poll, Polled, QueueView, SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
 };
 
+use crate::beacon::Turn;
 use crate::hooks::HookCalls;
 use crate::observed::{Counts, Timed};
 use crate::quietly::lock;
@@ -30,7 +31,7 @@ const NONE: u64 = u64::MAX;
 
 /// See the [module docs](self).
 pub(crate) struct Heard {
-    clock: ExecutorClock,
+    pub(crate) clock: ExecutorClock,
     /// When the turn under way began, or [`NONE`] if there is none, or that was not heard.
     turn_began: AtomicU64,
     /// When the task of the poll under way had become ready.
@@ -63,6 +64,14 @@ impl Heard {
     /// What was heard, as far as that is asked for.
     pub(crate) fn observed(&self, asked: &Observation) -> Observed {
         lock(&self.counts).observed(asked, self.hook_calls.panics.load(Ordering::Relaxed))
+    }
+
+    /// Whether a turn is under way. One whose beginning was not heard is taken for the host's time, which begins now.
+    pub(crate) fn turn(&self) -> Turn {
+        match self.turn_began.load(Ordering::Relaxed) {
+            NONE => Turn { is_under_way: false, since_ns: self.clock.now_ns() },
+            since_ns => Turn { is_under_way: true, since_ns },
+        }
     }
 
     /// The time of what the executor's thread wakes or spawns now: of the last reading, which while it runs is some 2 µs ago at most, or

@@ -10,11 +10,10 @@ use clockworker::probe::{
     TurnEnded, WakerOp, WokenBy,
 };
 
+use crate::beacon::{Beacon, Shown, Turn};
 use crate::frames::{poll_framed, run_framed};
 use crate::heard::{Heard, SAMPLED};
 use crate::ring::Ring;
-#[cfg(feature = "stalls")]
-use crate::stalls::Shown;
 #[cfg(feature = "tracing")]
 use crate::task_spans::TaskSpans;
 use crate::{Observation, TaskHooks};
@@ -30,8 +29,7 @@ pub(crate) struct Hub {
     has_dropped: Arc<AtomicBool>,
     #[cfg(feature = "tracing")]
     pub(crate) spans: Option<Arc<TaskSpans>>,
-    /// Shows other threads the poll under way, once a [detector](crate::stalls::StallDetector) has watched.
-    #[cfg(feature = "stalls")]
+    /// Shows other threads the poll under way, once activity was asked for or a stall detector has watched.
     pub(crate) shown: Option<Arc<Shown>>,
 }
 
@@ -52,7 +50,6 @@ impl Hub {
             has_dropped: Arc::default(),
             #[cfg(feature = "tracing")]
             spans: None,
-            #[cfg(feature = "stalls")]
             shown: None,
         }
     }
@@ -64,12 +61,23 @@ impl Hub {
 
     /// Whether anybody wants to be told of each poll.
     fn wants_all_polls(&self) -> bool {
-        #[cfg(feature = "stalls")]
-        if self.shown.is_some() {
-            return true;
-        }
+        let is_shown = self.asked.activity || self.shown.as_ref().is_some_and(|shown| shown.is_watched());
         let is_noted = self.timeline.is_some() || self.hooks.is_some();
-        is_noted || self.asked.frames_of_groups || self.asked.spans
+        is_shown || is_noted || self.asked.frames_of_groups || self.asked.spans
+    }
+
+    /// Shows what the executor does from now on, or no more, as is asked for.
+    pub(crate) fn show_activity(&mut self) {
+        if !self.asked.activity {
+            return self.shown.iter().for_each(|shown| shown.beacon.set_turn(None));
+        }
+        let beacon = &self.shown.get_or_insert_default().beacon;
+        beacon.set_turn(beacon.turn().or_else(|| Some(self.heard.turn())));
+    }
+
+    /// What shows activity, if it is asked for.
+    fn beacon(&self) -> Option<&Beacon> {
+        self.shown.as_ref().filter(|_| self.asked.activity).map(|shown| &*shown.beacon)
     }
 
     fn tell_hooks(&self, task: &TaskView<'_>, hook: impl FnOnce(&dyn TaskHooks, &crate::TaskMeta)) {
@@ -124,6 +132,9 @@ impl Probe for Hub {
 
     fn turn_began(&self, turn: TurnBegan) {
         self.heard.turn_began(&self.asked, turn);
+        if let Some(beacon) = self.beacon() {
+            beacon.set_turn(Some(Turn { is_under_way: true, since_ns: turn.now_ns }));
+        }
         if let Some(ring) = &self.timeline {
             ring.turn_began(turn.now_ns);
         }
@@ -131,6 +142,9 @@ impl Probe for Hub {
 
     fn turn_ended(&self, turn: TurnEnded) {
         self.heard.turn_ended(&self.asked, turn);
+        if let Some(beacon) = self.beacon() {
+            beacon.set_turn(Some(Turn { is_under_way: false, since_ns: turn.now_ns }));
+        }
         if let Some(ring) = &self.timeline {
             ring.turn_ended(turn.now_ns, turn.is_idle);
         }
@@ -174,8 +188,8 @@ impl Probe for Hub {
     }
 
     fn poll(&self, poll: Poll<'_>) {
-        #[cfg(feature = "stalls")]
-        let _lit = self.shown.as_ref().and_then(|shown| shown.show(&poll));
+        let clock = self.asked.activity.then_some(&self.heard.clock);
+        let _lit = self.shown.as_ref().and_then(|shown| shown.show(&poll, clock));
         match poll.task() {
             Some(task) if poll.kind() == PollKind::Task => self.poll_task(poll, &task),
             task => {

@@ -17,12 +17,17 @@
 
 #![deny(unsafe_code)]
 
+mod activity;
+#[allow(unsafe_code, reason = "a reference that goes through an atomic pointer")]
+mod atomic_location;
+mod beacon;
 mod cpu_times;
 mod dump;
 mod event;
 mod frames;
 mod heard;
 mod histogram;
+mod holder;
 mod hooks;
 mod hub;
 mod latency;
@@ -38,7 +43,6 @@ mod ring;
 mod ring_reading;
 #[cfg(feature = "stalls")]
 pub mod stalls;
-#[cfg(feature = "stalls")]
 mod sync;
 #[cfg(feature = "tracing")]
 mod task_spans;
@@ -48,10 +52,12 @@ mod timeline;
 #[cfg(all(test, clockworker_loom, feature = "stalls"))]
 mod models;
 
+pub use activity::{Activity, ActivityKind};
 pub use dump::{DumpedTask, TaskDump};
 pub use event::{Event, EventKind};
 pub use frames::QueueFrames;
 pub use histogram::{Bucket, Histogram};
+pub use holder::Holder;
 pub use hooks::{TaskHooks, TaskMeta};
 pub use latency::{GroupLatency, Latency, LongPoll, TurnLatency};
 pub use observation::{Observation, ObservationError};
@@ -65,7 +71,7 @@ pub use timeline::{Timeline, TimelineQueue};
 #[cfg(feature = "timeline")]
 pub use timeline::{Workload, summary, write_html, write_perfetto};
 
-pub use clockworker::probe::{PollOutcome, SliceEndReason, TaskEnd, TaskRef, TaskState, WokenBy};
+pub use clockworker::probe::{PollKind, PollOutcome, SliceEndReason, TaskEnd, TaskRef, TaskState, WokenBy};
 
 /// Some 580 years at most.
 fn nanos(time: std::time::Duration) -> u64 {

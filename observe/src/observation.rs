@@ -30,6 +30,7 @@ const LEAST_BYTES: usize = 1 << 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[must_use = "it is for `Observe::observe`"]
 pub struct Observation {
+    pub(crate) activity: bool,
     pub(crate) latency: bool,
     pub(crate) latency_of_groups: bool,
     pub(crate) frames_of_groups: bool,
@@ -45,6 +46,7 @@ impl Observation {
     /// Observes nothing.
     pub const fn new() -> Self {
         Self {
+            activity: false,
             latency: false,
             latency_of_groups: false,
             frames_of_groups: false,
@@ -54,6 +56,14 @@ impl Observation {
             stop_after: None,
             stop_queue: None,
         }
+    }
+
+    /// Shows other threads what the executor does: [`Observer::activity`](super::Observer::activity).
+    ///
+    /// Each poll reads the clock then, and writes seven words; names are copied when they change. Polls are shown from the next one on.
+    pub const fn activity(mut self) -> Self {
+        self.activity = true;
+        self
     }
 
     /// Counts how long tasks wait and run, and how long slices and turns are: [`Latency`](super::Latency).

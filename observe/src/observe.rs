@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use clockworker::Executor;
 
+use crate::beacon::Beacon;
 use crate::cpu_times::CpuTimes;
 use crate::heard::Heard;
 use crate::hub::Hub;
 use crate::ring::Ring;
 use crate::ring_reading::events_of;
+use crate::sync;
 use crate::{
-    Observation, ObservationError, Observed, QueueFrames, TaskDump, TaskHooks, Timeline, TimelineQueue,
+    Activity, Observation, ObservationError, Observed, QueueFrames, TaskDump, TaskHooks, Timeline,
+    TimelineQueue,
 };
 
 /// Observes an executor. Of an executor that was not observed yet nothing is told but its [dump](Observe::dump).
@@ -77,6 +80,7 @@ impl Observe for Executor {
             true => drop(hub.spans.get_or_insert_default()),
             false => hub.spans = None,
         }
+        hub.show_activity();
         hub.heard.ask(&asked);
         hub.set(self);
         Ok(())
@@ -91,8 +95,9 @@ impl Observe for Executor {
     }
 
     fn observer(&self) -> Observer {
-        let Hub { asked, heard, .. } = Hub::of(self);
-        Observer { asked, heard }
+        let Hub { asked, heard, shown, .. } = Hub::of(self);
+        let beacon = shown.filter(|_| asked.activity).map(|shown| sync::Arc::clone(&shown.beacon));
+        Observer { asked, heard, beacon }
     }
 
     fn set_hooks(&self, hooks: Option<Arc<dyn TaskHooks>>) {
@@ -129,6 +134,8 @@ impl Observe for Executor {
 pub struct Observer {
     asked: Observation,
     heard: Arc<Heard>,
+    /// What shows activity, if that is asked for.
+    beacon: Option<sync::Arc<Beacon>>,
 }
 
 impl Observer {
@@ -136,6 +143,40 @@ impl Observer {
     /// tell.
     pub fn observed(&self) -> Observed {
         self.heard.observed(&self.asked)
+    }
+
+    /// What the executor does now: whom it polls and since when, or that it polls nobody. Its thread has no part in the answer, so it may
+    /// hang.
+    ///
+    /// None once the executor is gone; and unless [activity](Observation::activity) was asked for when this was made, and still is.
+    ///
+    /// What is dropped at shutdown, or when a task from another thread is refused, is no poll. Asked for in a turn of an executor that was
+    /// not observed before, it takes that turn for the host's time between polls.
+    ///
+    /// # Example
+    ///
+    /// A thread that says which poll has gone on for too long:
+    ///
+    /// ```
+    /// use clockworker::Executor;
+    /// use clockworker_observe::{Activity, ActivityKind, Observation, Observe};
+    /// use std::time::Duration;
+    ///
+    /// let ex = Executor::new();
+    /// ex.observe(Observation::new().activity()).unwrap();
+    /// let observer = ex.observer();
+    /// let liveness = std::thread::spawn(move || {
+    ///     let is_poll = |activity: &Activity| matches!(activity.kind, ActivityKind::Poll(_));
+    ///     let activity = observer.activity().filter(is_poll);
+    ///     activity.filter(|poll| poll.so_far > Duration::from_millis(100)).map(|poll| poll.to_string())
+    /// });
+    /// assert_eq!(liveness.join().unwrap(), None);
+    /// ```
+    pub fn activity(&self) -> Option<Activity> {
+        let beacon = self.beacon.as_ref()?;
+        // Before it looks, so that nothing has lasted for less than is said.
+        let now_ns = self.heard.clock.now_ns();
+        Activity::shown(beacon, now_ns)
     }
 }
 

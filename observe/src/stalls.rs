@@ -43,15 +43,12 @@
 //! # What it costs
 //!
 //! A poll goes through the executor's [probe](clockworker::probe) once a detector has watched, and reads no clock. While
-//! one watches, it writes six words that the lookout reads; names are copied when they change.
+//! one watches, it writes seven words that the lookout reads; names are copied when they change.
 //!
 //! The lookout wakes up four times per threshold, whatever the executors do, which costs what a timer costs: with 34 µs of CPU
 //! time for each look, of which a bare timer takes 28 (2026-11-23, a virtual machine, Linux 6.18), some 0.15 % of a CPU at a
 //! threshold of 100 ms, and 3 % at 5 ms. On Linux a look that finds a new poll reads a file of `/proc` too.
 
-#[allow(unsafe_code, reason = "a reference that goes through an atomic pointer")]
-mod atomic_location;
-mod beacon;
 mod decide;
 mod detector;
 mod error;
@@ -62,13 +59,10 @@ mod per_process;
 mod stall;
 mod watch;
 
-#[cfg(all(test, clockworker_loom))]
-pub(crate) use beacon::Beacon;
-pub(crate) use beacon::Shown;
 pub use detector::{StallDetector, THRESHOLDS};
 pub use error::StallError;
 pub use guard::{StallGuard, StallStats};
-pub use stall::{Stall, StallKind};
+pub use stall::Stall;
 
 /// The operating system's monotonic time.
 #[allow(clippy::disallowed_methods, reason = "what a poll takes is wall time")]

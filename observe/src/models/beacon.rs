@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use clockworker::{Executor, Id, ManualClock};
 
 use super::explore;
+use crate::PollKind;
+use crate::beacon::Beacon;
 use crate::hub::Hub;
-use crate::stalls::{Beacon, StallKind};
 use crate::sync::{Arc, AtomicUsize, thread};
 
 /// A reader looks once while the owner shows two polls. What it has read is all of one of them.
@@ -17,14 +18,14 @@ fn what_is_read_is_of_one_poll() {
         let read = Arc::clone(&beacon);
         let reader = thread::spawn(move || {
             let sequence = read.sequence();
-            if let Some(shown) = read.read(sequence) {
+            if let Some((shown, since_ns)) = read.read(sequence) {
                 let number = sequence.div_ceil(2);
-                assert_eq!((shown.task, shown.group), (Id::from_u64(number), Some(number)));
-                assert_eq!(shown.kind, [StallKind::Poll, StallKind::Drop][number as usize - 1]);
+                assert_eq!((shown.task, shown.group, since_ns), (Id::from_u64(number), Some(number), number));
+                assert_eq!(shown.kind, [PollKind::Task, PollKind::Drop][number as usize - 1]);
             }
         });
-        for (number, kind) in [(1, StallKind::Poll), (2, StallKind::Drop)] {
-            drop(beacon.begin(kind, (Id::from_u64(number), Some(number), None)));
+        for (number, kind) in [(1, PollKind::Task), (2, PollKind::Drop)] {
+            drop(beacon.begin((kind, number), (Id::from_u64(number), Some(number), None)));
         }
         reader.join().unwrap();
     });
@@ -41,7 +42,7 @@ fn what_a_poll_did_is_seen_when_it_is_over() {
                 assert_eq!(is_done.load(Ordering::Relaxed), 1);
             }
         });
-        let lit = beacon.begin(StallKind::Main, (None, None, None));
+        let lit = beacon.begin((PollKind::Main, 0), (None, None, None));
         done.store(1, Ordering::Relaxed);
         drop(lit);
         reader.join().unwrap();
@@ -62,7 +63,7 @@ fn names_are_of_the_poll_that_is_read() {
         let tasks = groups.map(|group| group.spawn(async {}));
         let reader = thread::spawn(move || {
             let sequence = beacon.sequence();
-            if let Some(shown) = beacon.read(sequence) {
+            if let Some((shown, _)) = beacon.read(sequence) {
                 assert_eq!(shown.queue.as_deref(), shown.group.map(|key| key.to_string()).as_deref());
             }
             beacon.remove_watcher();

@@ -4,11 +4,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::beacon::Beacon;
 use super::decide::Decide;
 use super::detector::Hook;
 use super::limit::RateLimit;
 use super::{Stall, StallStats};
+use crate::beacon::Beacon;
 use crate::cpu_times::{CpuTimes, is_ready};
 use crate::quietly::{call_quietly, drop_quietly};
 use crate::sync::{self, AtomicBool, Mutex, MutexGuard};
@@ -98,7 +98,7 @@ impl Watch {
             looking.then = self.cpu_times();
         }
         let Some(so_far) = so_far else { return };
-        let Some(shown) = self.beacon.read(sequence) else { return };
+        let Some((holder, _)) = self.beacon.read(sequence) else { return };
         self.stats().seen += 1;
         if self.hooks.is_empty() {
             return;
@@ -111,13 +111,7 @@ impl Watch {
         let times = looking.then.zip(self.cpu_times());
         let times = times.map(|(then, now)| now.since(then, so_far, self.thread_id.is_some_and(is_ready)));
         let stall = Stall {
-            kind: shown.kind,
-            queue: shown.queue,
-            group: shown.group,
-            group_name: shown.group_name,
-            task: shown.task,
-            task_name: shown.task_name,
-            spawned_at: shown.location,
+            holder,
             so_far,
             on_cpu: times.map(|times| times.on_cpu),
             off_cpu: times.map(|times| times.off_cpu),

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "tests")]
 
+mod activity;
 mod dump;
 mod frames;
 mod hooks;

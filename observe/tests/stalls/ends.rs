@@ -25,7 +25,7 @@ fn nothing_is_reported_after_the_guard_was_dropped() {
 fn a_guard_may_be_dropped_on_another_thread_inside_a_poll() {
     let (ex, guard, reports) = watched(MS);
     ex.block_on(async {
-        guilty(StallKind::Main, &reports);
+        guilty(PollKind::Main, &reports);
         elsewhere(move || drop(guard));
         yield_now().await;
     });

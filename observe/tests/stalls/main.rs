@@ -18,7 +18,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use clockworker::{Executor, Id};
-use clockworker_observe::stalls::{Stall, StallDetector, StallGuard, StallKind};
+use clockworker_observe::PollKind;
+use clockworker_observe::stalls::{Stall, StallDetector, StallGuard};
 
 /// Longer than any machine takes.
 const PATIENCE: Duration = Duration::from_secs(100);
@@ -50,10 +51,10 @@ fn watched(threshold: Duration) -> (Executor, StallGuard, Receiver<Stall>) {
 /// What a task must not do: keeps its thread until its own stall was reported. On a slow machine those of other polls may come
 /// before.
 #[track_caller]
-fn guilty(kind: StallKind, reports: &Receiver<Stall>) -> Stall {
+fn guilty(kind: PollKind, reports: &Receiver<Stall>) -> Stall {
     loop {
         match reports.recv_timeout(PATIENCE) {
-            Ok(stall) if (stall.kind, stall.task) == (kind, Id::current()) => return stall,
+            Ok(stall) if (stall.holder.kind, stall.holder.task) == (kind, Id::current()) => return stall,
             Ok(_) => {}
             Err(error) => panic!("nothing was reported: {error}"),
         }
@@ -63,5 +64,5 @@ fn guilty(kind: StallKind, reports: &Receiver<Stall>) -> Stall {
 /// [`guilty`] in the future given to `run_until`.
 #[track_caller]
 fn guilty_main(ex: &Executor, reports: &Receiver<Stall>) -> Stall {
-    ex.block_on(async { guilty(StallKind::Main, reports) })
+    ex.block_on(async { guilty(PollKind::Main, reports) })
 }

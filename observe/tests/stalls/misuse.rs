@@ -47,10 +47,10 @@ fn an_executor_may_be_watched_inside_its_own_poll() {
     let task = ex.spawn(async move {
         let (guard, reports) = watch(&inside, MS);
         yield_now().await;
-        (guard, Id::current(), guilty(StallKind::Poll, &reports))
+        (guard, Id::current(), guilty(PollKind::Task, &reports))
     });
     let (guard, id, stall) = ex.block_on(task).unwrap();
-    assert_eq!((stall.task, stall.queue.as_deref()), (id, Some("default")));
+    assert_eq!((stall.holder.task, stall.holder.queue.as_deref()), (id, Some("default")));
     assert!(guard.stats().reported >= 1);
 }
 
@@ -79,9 +79,9 @@ fn a_hook_that_panics_is_called_again() {
     let panics = detector(MS, &sender).on_stall(|_| resume_unwind(Box::new("a hook panics")));
     let guard = panics.watch(&ex).unwrap();
     ex.block_on(async {
-        guilty(StallKind::Main, &reports);
+        guilty(PollKind::Main, &reports);
         yield_now().await;
-        guilty(StallKind::Main, &reports);
+        guilty(PollKind::Main, &reports);
     });
     drop(reports);
     let stats = guard.stats();

@@ -37,11 +37,11 @@ fn a_long_poll_gives_one_report_with_all_that_is_known() {
     let all: Vec<Stall> = reports.try_iter().collect();
     assert_eq!((stats.seen, stats.reported, stats.suppressed), (all.len() as u64, all.len() as u64, 0));
     // On a slow machine a poll of the main future may be reported as well.
-    let stalls: Vec<&Stall> = all.iter().filter(|stall| stall.kind != StallKind::Main).collect();
+    let stalls: Vec<&Stall> = all.iter().filter(|stall| stall.holder.kind != PollKind::Main).collect();
     let [stall] = stalls[..] else { panic!("{stalls:#?}") };
-    assert_eq!((stall.kind, stall.queue.as_deref()), (StallKind::Poll, Some("tenants")));
-    assert_eq!((stall.group, stall.task), (Some(7), Some(id)));
-    assert_eq!(stall.spawned_at.map(|place| (place.file(), place.line())), Some((file!(), line)));
+    assert_eq!((stall.holder.kind, stall.holder.queue.as_deref()), (PollKind::Task, Some("tenants")));
+    assert_eq!((stall.holder.group, stall.holder.task), (Some(7), Some(id)));
+    assert_eq!(stall.holder.spawned_at.map(|place| (place.file(), place.line())), Some((file!(), line)));
     assert!(stall.so_far >= 5 * MS && stall.threshold == 5 * MS, "{stall}");
     let text = stall.to_string();
     let place = format!("\n  queue 'tenants', group 7, task {id}, spawned at {}:{line}:", file!());
@@ -109,8 +109,8 @@ fn compute_for(time: Duration) -> Duration {
 #[test]
 fn a_poll_of_the_main_future_is_in_no_queue() {
     let (ex, guard, reports) = watched(MS);
-    let stall = guilty_main(&ex, &reports);
-    assert_eq!((stall.queue, stall.group, stall.task, stall.spawned_at), (None, None, None, None));
+    let holder = guilty_main(&ex, &reports).holder;
+    assert_eq!((holder.queue, holder.group, holder.task, holder.spawned_at), (None, None, None, None));
     assert!(guard.stats().reported >= 1);
 }
 
@@ -118,8 +118,8 @@ fn a_poll_of_the_main_future_is_in_no_queue() {
 fn the_drop_of_an_aborted_task_is_watched() {
     let (ex, _guard, reports) = watched(MS);
     let task = ex.spawn(hold(OnDrop::new(move || {
-        let stall = guilty(StallKind::Drop, &reports);
-        note(stall.queue.as_deref().unwrap());
+        let stall = guilty(PollKind::Drop, &reports);
+        note(stall.holder.queue.as_deref().unwrap());
     })));
     ex.block_on(yield_now());
     task.abort();
@@ -133,8 +133,8 @@ fn each_queue_is_reported_by_its_own_name() {
     let reports = Rc::new(reports);
     for name in ["one", "two"] {
         let (queue, reports) = (ex.new_queue(name).create().unwrap(), Rc::clone(&reports));
-        let stall = ex.block_on(queue.spawn(async move { guilty(StallKind::Poll, &reports) })).unwrap();
-        assert_eq!(stall.queue.as_deref(), Some(name));
+        let stall = ex.block_on(queue.spawn(async move { guilty(PollKind::Task, &reports) })).unwrap();
+        assert_eq!(stall.holder.queue.as_deref(), Some(name));
     }
 }
 
@@ -145,13 +145,13 @@ fn a_renamed_queue_is_reported_by_its_new_name() {
     let queue = ex.new_queue("old").create().unwrap();
     let renamed = queue.clone();
     let task = queue.spawn(async move {
-        let first = guilty(StallKind::Poll, &reports);
+        let first = guilty(PollKind::Task, &reports);
         renamed.rename("new").unwrap();
         yield_now().await;
-        (first, guilty(StallKind::Poll, &reports))
+        (first, guilty(PollKind::Task, &reports))
     });
     let (first, second) = ex.block_on(task).unwrap();
-    assert_eq!((first.queue.as_deref(), second.queue.as_deref()), (Some("old"), Some("new")));
+    assert_eq!((first.holder.queue.as_deref(), second.holder.queue.as_deref()), (Some("old"), Some("new")));
 }
 
 /// A name is shown of whom it belongs to, and not of the task after it.
@@ -161,16 +161,21 @@ fn tasks_and_groups_are_reported_by_their_names() {
     let (queue, reports) = (ex.default_queue(), Rc::new(reports));
     let stall = || {
         let reports = Rc::clone(&reports);
-        async move { guilty(StallKind::Poll, &reports) }
+        async move { guilty(PollKind::Task, &reports) }
     };
     let group = queue.new_group(7).name("acme").open().unwrap();
     let both = queue.new_task().name("export").spawn(stall());
     let tasks = [both, group.spawn(stall()), queue.spawn(stall())];
     let stalls = tasks.map(|task| ex.block_on(task).unwrap());
-    let names = stalls.each_ref().map(|stall| (stall.task_name.as_deref(), stall.group_name.as_deref()));
+    let holders = stalls.each_ref().map(|stall| &stall.holder);
+    let names = holders.map(|holder| (holder.task_name.as_deref(), holder.group_name.as_deref()));
     assert_eq!(names, [(Some("export"), None), (None, Some("acme")), (None, None)]);
     let texts = stalls.each_ref().map(ToString::to_string);
-    assert!(texts[0].contains(&format!(", task {} 'export', ", stalls[0].task.unwrap())), "{}", texts[0]);
+    assert!(
+        texts[0].contains(&format!(", task {} 'export', ", stalls[0].holder.task.unwrap())),
+        "{}",
+        texts[0]
+    );
     assert!(texts[1].contains(", group 7 'acme', task "), "{}", texts[1]);
 }
 
@@ -182,10 +187,10 @@ fn an_executor_inside_a_task_of_another_stalls_both() {
     let task = outer.spawn(async move {
         let outer_id = Id::current().unwrap();
         let task = inner.spawn(async move {
-            let stall = guilty(StallKind::Poll, &reports_inner);
+            let stall = guilty(PollKind::Task, &reports_inner);
             // That of the outer task is reported as well, and this is one poll of it.
-            let outer_id = reports_outer.iter().find(|stall| stall.task == Some(outer_id));
-            (stall.task, outer_id.and_then(|stall| stall.task))
+            let outer_id = reports_outer.iter().find(|stall| stall.holder.task == Some(outer_id));
+            (stall.holder.task, outer_id.and_then(|stall| stall.holder.task))
         });
         let id = task.id();
         (id, inner.run_until(task).await.unwrap())

@@ -1,8 +1,8 @@
 //! The end of a watch, against a look at it.
 
 use super::*;
+use crate::PollKind;
 use crate::models::explore;
-use crate::stalls::StallKind;
 use crate::sync::{AtomicUsize, thread};
 
 const THRESHOLD: Duration = Duration::from_millis(1);
@@ -13,7 +13,7 @@ const THRESHOLD: Duration = Duration::from_millis(1);
 fn no_hook_runs_once_the_watch_is_over() {
     explore("stalls/guard", || {
         let (beacon, calls) = (sync::Arc::new(Beacon::default()), sync::Arc::new(AtomicUsize::new(0)));
-        let lit = beacon.begin(StallKind::Main, (None, None, None));
+        let lit = beacon.begin((PollKind::Main, 0), (None, None, None));
         let called = sync::Arc::clone(&calls);
         let hook: Hook = Arc::new(move |_: &Stall| {
             called.fetch_add(1, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::panic::resume_unwind;
 
 use super::*;
-use crate::stalls::StallKind;
+use crate::PollKind;
 use clockworker::Id;
 
 const fn ms(ms: u64) -> Duration {
@@ -33,7 +33,7 @@ impl Script {
 
     /// A poll of so many milliseconds, at which the lookout looks each millisecond.
     fn poll(&self, task: u64, took: u64) {
-        let lit = self.beacon.begin(StallKind::Poll, (Id::from_u64(task), Some(task + 1), None));
+        let lit = self.beacon.begin((PollKind::Task, 0), (Id::from_u64(task), Some(task + 1), None));
         for _ in 0..took {
             self.watch.look(|| self.now.get());
             self.now.set(self.now.get() + ms(1));
@@ -45,7 +45,12 @@ impl Script {
     fn told(&self) -> Vec<(u64, u64, Duration, u64)> {
         let told = self.told.lock().unwrap();
         let told = told.iter().map(|stall| {
-            (stall.task.map_or(0, Id::as_u64), stall.group.unwrap_or(0), stall.so_far, stall.suppressed)
+            (
+                stall.holder.task.map_or(0, Id::as_u64),
+                stall.holder.group.unwrap_or(0),
+                stall.so_far,
+                stall.suppressed,
+            )
         });
         told.collect()
     }
@@ -72,7 +77,7 @@ fn a_long_poll_is_reported_once_and_short_ones_are_not() {
          its stack: perf record -g -t 4294967295 -- sleep 1; or gdb -p {}, if it hangs\n",
         std::process::id()
     );
-    assert_eq!((text, told[0].kind), (expected, StallKind::Poll));
+    assert_eq!((text, told[0].holder.kind), (expected, PollKind::Task));
 }
 
 #[test]
@@ -100,16 +105,16 @@ fn a_hook_that_panics_keeps_neither_the_others_nor_itself_from_the_next() {
 #[test]
 fn main_futures_and_drops_are_told_apart_from_polls() {
     let script = Script::new(|_| {});
-    for kind in [StallKind::Main, StallKind::Drop] {
-        let lit = script.beacon.begin(kind, (None, None, None));
+    for kind in [PollKind::Main, PollKind::Drop] {
+        let lit = script.beacon.begin((kind, 0), (None, None, None));
         for passed in 0..6 {
             script.watch.look(|| script.now.get() + ms(passed));
         }
         drop(lit);
     }
     let told = script.told.lock().unwrap();
-    assert_eq!((told[0].kind, told[0].queue.as_deref()), (StallKind::Main, None));
-    assert_eq!((told[1].kind, told[1].queue.as_deref()), (StallKind::Drop, Some("")));
+    assert_eq!((told[0].holder.kind, told[0].holder.queue.as_deref()), (PollKind::Main, None));
+    assert_eq!((told[1].holder.kind, told[1].holder.queue.as_deref()), (PollKind::Drop, Some("")));
 }
 
 #[test]

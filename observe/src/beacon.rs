@@ -1,6 +1,7 @@
 //! [`Beacon`]: shows other threads which poll an executor is in, and for which task.
 //!
-//! The owner thread writes it around each poll, while somebody watches; the lookout of [`stalls`](crate::stalls) reads it. It is a
+//! The owner thread writes it around each poll, while [activity](crate::Observation::activity) is asked for or a stall detector watches;
+//! an [`Observer`](crate::Observer) and the detector's lookout read it. It is a
 //! sequence lock whose number also says what the lock is for: it is odd while a poll runs, and no two polls have the same. What
 //! is shown of a poll is written while the number is even, before the poll begins. A reader that finds the same odd number
 //! before and after has read what belongs to that poll. The owner thread waits for no reader, but for one that copies names
@@ -11,23 +12,27 @@ use std::sync::atomic::{self, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use clockworker::Id;
-use clockworker::probe::{Poll, PollKind};
+use clockworker::probe::{ExecutorClock, Poll, PollKind};
 
-use super::StallKind;
-use super::atomic_location::AtomicLocation;
+use crate::Holder;
+use crate::atomic_location::AtomicLocation;
 use crate::sync::{self, AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Mutex, MutexGuard, fence};
 
 /// See the [module docs](self).
 #[derive(Default)]
 pub(crate) struct Beacon {
-    /// How many watch it. Nothing is shown while nobody does.
+    /// How many detectors watch it.
     watchers: AtomicUsize,
     /// Whether the executor is gone.
     is_gone: AtomicBool,
+    /// A [`Turn`] in bits, or [`NO_TURN`] unless activity is asked for. All its orderings are Relaxed: nothing is published with it.
+    turn: AtomicU64,
     /// Odd while a poll runs.
     sequence: AtomicU64,
-    /// What runs: the number of a [`StallKind`], with [`IN_GROUP`] for a task in a group.
+    /// What runs: [`TASK`], [`DROP`] or [`MAIN`], with [`IN_GROUP`] for a task in a group.
     kind: AtomicU8,
+    /// When it began.
+    since_ns: AtomicU64,
     /// The task's id, or 0.
     task: AtomicU64,
     /// The group's key, where `kind` says that there is a group.
@@ -44,35 +49,51 @@ struct Names {
     group: Option<Arc<str>>,
 }
 
-/// Is added to the number of a [`StallKind`] for a task in a group.
+/// Numbers of a [`PollKind`].
+const TASK: u8 = 0;
+const DROP: u8 = 1;
+const MAIN: u8 = 2;
+/// Is added to these for a task in a group.
 const IN_GROUP: u8 = 4;
 
-/// A poll as its executor shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ShownPoll {
-    pub(crate) kind: StallKind,
-    /// None for the future given to `run_until`, which is in no queue.
-    pub(crate) queue: Option<Arc<str>>,
-    pub(crate) group: Option<u64>,
-    pub(crate) group_name: Option<Arc<str>>,
-    pub(crate) task: Option<Id>,
-    pub(crate) task_name: Option<Arc<str>>,
-    pub(crate) location: Option<&'static Location<'static>>,
+/// Whether a turn is under way, and since when that is so.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    pub(crate) is_under_way: bool,
+    pub(crate) since_ns: u64,
 }
+
+/// A [`Turn`] that is not shown.
+const NO_TURN: u64 = 0;
 
 impl Beacon {
     /// Begins to watch: polls are shown from the next one on.
+    #[cfg(feature = "stalls")]
     pub(crate) fn add_watcher(&self) {
         // Ordering: Relaxed here and below. Polls are shown sooner or later.
         self.watchers.fetch_add(1, Ordering::Relaxed);
     }
 
+    #[cfg(feature = "stalls")]
     pub(crate) fn remove_watcher(&self) {
         self.watchers.fetch_sub(1, Ordering::Relaxed);
     }
 
+    #[cfg(feature = "stalls")]
     pub(crate) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
+    }
+
+    /// Whether a turn is under way. None unless activity is asked for.
+    pub(crate) fn turn(&self) -> Option<Turn> {
+        let bits = self.turn.load(Ordering::Relaxed);
+        (bits != NO_TURN).then_some(Turn { is_under_way: bits & 2 != 0, since_ns: bits >> 2 })
+    }
+
+    /// Shows that, or no more whether a turn is under way.
+    pub(crate) fn set_turn(&self, turn: Option<Turn>) {
+        let bits = turn.map_or(NO_TURN, |turn| turn.since_ns << 2 | u64::from(turn.is_under_way) << 1 | 1);
+        self.turn.store(bits, Ordering::Relaxed);
     }
 
     /// The number of the poll under way, which is odd; even between polls.
@@ -81,12 +102,12 @@ impl Beacon {
         self.sequence.load(Ordering::Acquire)
     }
 
-    /// What is shown of the poll with that number. None if it is over.
-    pub(crate) fn read(&self, sequence: u64) -> Option<ShownPoll> {
+    /// Who is shown to be in the poll with that number, and since when, in nanoseconds. None if it is over.
+    pub(crate) fn read(&self, sequence: u64) -> Option<(Holder, u64)> {
         if self.sequence() != sequence || sequence.is_multiple_of(2) {
             return None;
         }
-        let number = self.kind.load(Ordering::Relaxed);
+        let (number, since_ns) = (self.kind.load(Ordering::Relaxed), self.since_ns.load(Ordering::Relaxed));
         let (task, group) = (self.task.load(Ordering::Relaxed), self.group.load(Ordering::Relaxed));
         let location = self.location.load();
         let names = self.names().clone();
@@ -94,35 +115,41 @@ impl Beacon {
         // sees that this poll is over. (Or, of names, the lock says so.)
         fence(Ordering::Acquire);
         let kind = match number & !IN_GROUP {
-            0 => StallKind::Poll,
-            1 => StallKind::Drop,
-            _ => StallKind::Main,
+            TASK => PollKind::Task,
+            DROP => PollKind::Drop,
+            _ => PollKind::Main,
         };
-        let (is_task, in_group) = (kind != StallKind::Main, number & IN_GROUP != 0);
-        let read = ShownPoll {
+        let (is_task, in_group) = (kind != PollKind::Main, number & IN_GROUP != 0);
+        let read = Holder {
             kind,
             queue: is_task.then_some(names.queue),
             group: in_group.then_some(group),
             group_name: names.group.filter(|_| is_task),
             task: Id::from_u64(task),
             task_name: names.task.filter(|_| is_task),
-            location,
+            spawned_at: location,
         };
-        (self.sequence.load(Ordering::Relaxed) == sequence).then_some(read)
+        (self.sequence.load(Ordering::Relaxed) == sequence).then_some((read, since_ns))
     }
 
-    /// Shows that a poll begins. Owner thread only.
+    /// Shows that a poll has begun at that time, in nanoseconds. Owner thread only.
     pub(crate) fn begin(
         &self,
-        kind: StallKind,
+        (kind, since_ns): (PollKind, u64),
         (task, group, location): (Option<Id>, Option<u64>, Option<&'static Location<'static>>),
     ) -> Lit<'_> {
         // Ordering: Relaxed, only this thread writes it.
         let sequence = self.sequence.load(Ordering::Relaxed);
         // Ordering: pairs with the fence in `read`; the end of the last poll goes before what is shown of this one.
         fence(Ordering::Release);
+        let number = match kind {
+            PollKind::Drop => DROP,
+            PollKind::Main => MAIN,
+            _ => TASK,
+        };
         let in_group = if group.is_some() { IN_GROUP } else { 0 };
-        self.kind.store(kind as u8 | in_group, Ordering::Relaxed);
+        self.kind.store(number | in_group, Ordering::Relaxed);
+        self.since_ns.store(since_ns, Ordering::Relaxed);
         self.task.store(task.map_or(0, Id::as_u64), Ordering::Relaxed);
         self.group.store(group.unwrap_or(0), Ordering::Relaxed);
         self.location.store(location);
@@ -163,21 +190,27 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Shows a poll until the result is dropped, if it is watched. On the executor's thread.
+    /// Whether a detector watches.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.beacon.watchers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Shows a poll until the result is dropped, if it is watched, or activity is asked for. That has it begin at a reading of this clock.
+    /// On the executor's thread.
     #[inline]
-    pub(crate) fn show(&self, poll: &Poll<'_>) -> Option<Lit<'_>> {
-        (self.beacon.watchers.load(Ordering::Relaxed) > 0).then(|| self.show_watched(poll))
+    pub(crate) fn show(&self, poll: &Poll<'_>, clock: Option<&ExecutorClock>) -> Option<Lit<'_>> {
+        (clock.is_some() || self.is_watched()).then(|| self.show_watched(poll, clock))
     }
 
     #[cold]
-    fn show_watched(&self, poll: &Poll<'_>) -> Lit<'_> {
-        let Some(task) = poll.task() else { return self.beacon.begin(StallKind::Main, (None, None, None)) };
-        let kind = if poll.kind() == PollKind::Drop { StallKind::Drop } else { StallKind::Poll };
+    fn show_watched(&self, poll: &Poll<'_>, clock: Option<&ExecutorClock>) -> Lit<'_> {
+        let begins = (poll.kind(), clock.map_or(poll.now_ns(), ExecutorClock::now_ns));
+        let Some(task) = poll.task() else { return self.beacon.begin(begins, (None, None, None)) };
         let group = task.group();
         let key = group.as_ref().map(|group| group.key);
         let names = (task.name().cloned(), group.and_then(|group| group.name));
         self.show_names(task.queue_name().unwrap_or_default(), names);
-        self.beacon.begin(kind, (Some(task.id()), key, Some(task.location())))
+        self.beacon.begin(begins, (Some(task.id()), key, Some(task.location())))
     }
 
     fn show_names(&self, queue: Arc<str>, (task, group): (Option<Arc<str>>, Option<Arc<str>>)) {
@@ -195,6 +228,7 @@ impl Shown {
 impl Drop for Shown {
     fn drop(&mut self) {
         self.beacon.is_gone.store(true, Ordering::Relaxed);
+        self.beacon.set_turn(None);
     }
 }
 
