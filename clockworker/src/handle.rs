@@ -38,7 +38,7 @@ use crate::task::{
 /// ```
 #[derive(Clone)]
 pub struct Handle {
-    shared: SharedRef,
+    pub(crate) shared: SharedRef,
 }
 
 impl Handle {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::executor::Executor;
+use crate::handle::Handle;
 use crate::probe::Probe;
 
 impl Executor {
@@ -19,5 +20,14 @@ impl Executor {
     /// With the feature `observe`.
     pub fn probe(&self) -> Option<Arc<dyn Probe>> {
         self.core().shared.probe()
+    }
+}
+
+impl Handle {
+    /// The probe that its executor has. None once that is gone.
+    ///
+    /// With the feature `observe`.
+    pub fn probe(&self) -> Option<Arc<dyn Probe>> {
+        self.shared.probe_for_others()
     }
 }

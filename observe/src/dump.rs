@@ -5,15 +5,17 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clockworker::probe::{TaskLook, TaskState, TasksLook};
+use clockworker::probe::{Probe, TaskLook, TaskState, TasksLook};
 use clockworker::{GoneError, Handle, Id};
 
+use crate::LongTurn;
 use crate::heard::UNKNOWN;
+use crate::hub::Hub;
 
 /// The tasks of an executor at one moment. From [`Observe::dump`](crate::Observe::dump) and, on any thread,
 /// [`TaskDump::ask`].
 ///
-/// `{}` prints a table, a task a line.
+/// `{}` prints a table, a task a line, and below it the longest turn.
 ///
 /// Tasks from other threads that have not come in yet are not in it, and neither are those that a shutdown is just cancelling.
 ///
@@ -38,6 +40,9 @@ pub struct TaskDump {
     pub tasks: Vec<DumpedTask>,
     /// Queues whose tasks are missing, as the caller is one of their schedulers, which is being called.
     pub busy_queues: Vec<Arc<str>>,
+    /// The longest turn so far, if [latency](crate::Observation::latency) is observed: for so long the host was not looked at, and who held
+    /// the thread for longest in that.
+    pub longest_turn: Option<LongTurn>,
 }
 
 /// A task in a [`TaskDump`].
@@ -70,8 +75,8 @@ pub struct DumpedTask {
 }
 
 impl TaskDump {
-    /// What is told of tasks, for a table.
-    pub(crate) fn of(look: TasksLook) -> Self {
+    /// What is told of tasks, for a table, and by a probe.
+    pub(crate) fn of(look: TasksLook, probe: Option<Arc<dyn Probe>>) -> Self {
         let ago = |ns: u64| Duration::from_nanos(look.now_ns.saturating_sub(ns));
         let dumped = |task: TaskLook| {
             Some(DumpedTask {
@@ -91,6 +96,7 @@ impl TaskDump {
             at: Duration::from_nanos(look.now_ns),
             tasks: look.tasks.into_iter().filter_map(dumped).collect(),
             busy_queues: look.busy_queues,
+            longest_turn: Hub::in_probe(probe).and_then(|hub| hub.longest_turn()),
         }
     }
 
@@ -101,7 +107,8 @@ impl TaskDump {
     ///
     /// As [`Handle::stats`].
     pub async fn ask(handle: &Handle) -> Result<TaskDump, GoneError> {
-        handle.look_at_tasks().await.map(TaskDump::of)
+        let look = handle.look_at_tasks().await?;
+        Ok(TaskDump::of(look, handle.probe()))
     }
 }
 
@@ -151,6 +158,7 @@ impl fmt::Display for TaskDump {
             line.iter().zip(widths).try_for_each(|(cell, width)| write!(f, "{cell:width$}  "))?;
             writeln!(f, "{}", line[7])?;
         }
-        self.busy_queues.iter().try_for_each(|queue| writeln!(f, "queue busy: {queue}"))
+        self.busy_queues.iter().try_for_each(|queue| writeln!(f, "queue busy: {queue}"))?;
+        self.longest_turn.iter().try_for_each(|turn| writeln!(f, "longest turn: {turn}"))
     }
 }

@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use clockworker::probe::{
-    ExecutorClock, Poll, Polled, QueueView, SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
+    ExecutorClock, Poll, PollKind, Polled, QueueView, SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
 };
 
 use crate::beacon::Turn;
 use crate::hooks::HookCalls;
 use crate::observed::{Counts, Timed};
 use crate::quietly::lock;
-use crate::{LongPoll, Observation, Observed};
+use crate::{Holder, LongPoll, LongTurn, Observation, Observed};
 
 /// The word of a task that became ready at an unknown time.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
@@ -56,8 +56,10 @@ impl Heard {
 
     /// Begins to count anew what is asked for, and forgets what is not.
     pub(crate) fn ask(&self, asked: &Observation) {
+        let mut counts = lock(&self.counts);
+        counts.forget_holder();
         if !asked.latency_of_groups {
-            lock(&self.counts).forget_groups();
+            counts.forget_groups();
         }
     }
 
@@ -72,6 +74,11 @@ impl Heard {
             NONE => Turn { is_under_way: false, since_ns: self.clock.now_ns() },
             since_ns => Turn { is_under_way: true, since_ns },
         }
+    }
+
+    /// The longest turn so far.
+    pub(crate) fn longest_turn(&self) -> Option<LongTurn> {
+        lock(&self.counts).turns.longest_turn.clone()
     }
 
     /// The time of what the executor's thread wakes or spawns now: of the last reading, which while it runs is some 2 µs ago at most, or
@@ -119,7 +126,7 @@ impl Heard {
     pub(crate) fn turn_ended(&self, asked: &Observation, turn: TurnEnded) {
         let began = self.turn_began.swap(NONE, Ordering::Relaxed);
         if asked.latency && began != NONE {
-            lock(&self.counts).turns.turn.record(Duration::from_nanos(turn.now_ns - began));
+            lock(&self.counts).turn_ended(Duration::from_nanos(turn.now_ns - began));
         }
     }
 
@@ -131,7 +138,7 @@ impl Heard {
     ) {
         if asked.latency {
             let took = Duration::from_nanos(ended.now_ns - began_ns);
-            lock(&self.counts).queue(queue.index, queue.number).latency().slice.record(took);
+            lock(&self.counts).slice_ended(queue, took);
         }
     }
 
@@ -147,6 +154,17 @@ impl Heard {
     pub(crate) fn woken(&self, asked: &Observation, task: &TaskView<'_>, by: WokenBy) -> u64 {
         lock(&self.counts).woken(task.place().queue, by);
         self.stamp_ready(asked, task, by == WokenBy::Remote)
+    }
+
+    /// Runs what is no poll of a task: a drop, or a poll of the future given to `run_until`.
+    pub(crate) fn run_other(&self, asked: &Observation, poll: Poll<'_>) {
+        if !asked.latency {
+            return poll.run();
+        }
+        let (kind, task, from) = (poll.kind(), poll.task(), self.clock.now_ns());
+        poll.run();
+        let took = Duration::from_nanos(self.clock.now_ns().saturating_sub(from));
+        lock(&self.counts).held(took, || Holder::of(kind, task.as_ref()));
     }
 
     /// A poll of a task begins.
@@ -188,7 +206,9 @@ impl Heard {
         let group = if asked.latency_of_groups { task.group() } else { None };
         let number = task.queue_number().unwrap_or_default();
         let timed = Timed { long, wait, times };
-        lock(&self.counts).queue(task.place().queue, number).count(group.as_ref(), &timed);
+        let mut counts = lock(&self.counts);
+        counts.held(long.took, || Holder::of(PollKind::Task, Some(task)));
+        counts.queue(task.place().queue, number).count(group.as_ref(), &timed);
         wait
     }
 }

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::Arc;
 
 use clockworker::Id;
-use clockworker::probe::PollKind;
+use clockworker::probe::{PollKind, TaskView};
 
 /// Who holds the thread of an executor, or held it: a poll or a drop, and the task that it is for. `Display` gives one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,20 +19,40 @@ pub struct Holder {
     pub group: Option<u64>,
     /// The group's name, if it was [given one](clockworker::GroupBuilder::name).
     pub group_name: Option<Arc<str>>,
-    /// The task. None for the future given to `run_until`.
+    /// The task. None for the future given to `run_until`, and for [polls of several tasks](crate::LongTurn::holder).
     pub task: Option<Id>,
     /// The task's name, if it was [given one](clockworker::TaskBuilder::name).
     pub task_name: Option<Arc<str>>,
-    /// Where the task was spawned. None for the future given to `run_until`.
+    /// Where the task was spawned, if there is one.
     pub spawned_at: Option<&'static Location<'static>>,
 }
 
 impl Holder {
+    /// A poll or drop of that task, or a poll of the future given to `run_until`.
+    pub(crate) fn of(kind: PollKind, task: Option<&TaskView<'_>>) -> Self {
+        let group = task.and_then(TaskView::group);
+        Self {
+            kind,
+            queue: task.and_then(TaskView::queue_name),
+            group: group.as_ref().map(|group| group.key),
+            group_name: group.and_then(|group| group.name),
+            task: task.map(|task| task.id()),
+            task_name: task.and_then(|task| task.name().cloned()),
+            spawned_at: task.map(|task| task.location()),
+        }
+    }
+
+    /// Polls of that queue, of whichever tasks.
+    pub(crate) fn of_queue(name: &Arc<str>) -> Self {
+        Self { queue: Some(Arc::clone(name)), ..Self::of(PollKind::Task, None) }
+    }
+
     /// What runs, in words.
     pub(crate) fn what(&self) -> &'static str {
         match self.kind {
             PollKind::Drop => "the drop of an aborted task",
             PollKind::Main => "a poll of the main future",
+            _ if self.task.is_none() => "polls",
             _ => "a poll",
         }
     }

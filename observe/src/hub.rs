@@ -16,7 +16,7 @@ use crate::heard::{Heard, SAMPLED};
 use crate::ring::Ring;
 #[cfg(feature = "tracing")]
 use crate::task_spans::TaskSpans;
-use crate::{Observation, TaskHooks};
+use crate::{LongTurn, Observation, TaskHooks};
 
 /// See the [module docs](self). What it has is changed by putting another hub in its place, so nothing of it is behind a lock.
 #[derive(Clone)]
@@ -36,9 +36,17 @@ pub(crate) struct Hub {
 impl Hub {
     /// The hub of an executor, or one that passes nothing on.
     pub(crate) fn of(executor: &Executor) -> Hub {
-        let probe = executor.probe();
-        let hub = probe.as_ref().and_then(|probe| (&**probe as &dyn Any).downcast_ref::<Hub>());
-        hub.cloned().unwrap_or_else(|| Hub::new(executor))
+        Hub::in_probe(executor.probe()).unwrap_or_else(|| Hub::new(executor))
+    }
+
+    /// The hub that this is, if it is one.
+    pub(crate) fn in_probe(probe: Option<Arc<dyn Probe>>) -> Option<Hub> {
+        (&*probe? as &dyn Any).downcast_ref::<Hub>().cloned()
+    }
+
+    /// The longest turn so far, if latency is asked for.
+    pub(crate) fn longest_turn(&self) -> Option<LongTurn> {
+        self.asked.latency.then(|| self.heard.longest_turn())?
     }
 
     fn new(executor: &Executor) -> Hub {
@@ -193,7 +201,7 @@ impl Probe for Hub {
         match poll.task() {
             Some(task) if poll.kind() == PollKind::Task => self.poll_task(poll, &task),
             task => {
-                poll.run();
+                self.heard.run_other(&self.asked, poll);
                 if task.is_some() {
                     self.has_dropped.store(true, Ordering::Relaxed);
                 }

@@ -1,9 +1,10 @@
 //! [`Latency`]: how long the tasks of a queue wait and run.
 
+use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
 
-use super::Histogram;
+use super::{Histogram, Holder};
 use clockworker::Id;
 
 /// How long the tasks of a queue wait and run, since [`latency`](super::Observation::latency) was asked for. Part of
@@ -71,13 +72,35 @@ pub struct LongPoll {
     pub location: &'static Location<'static>,
 }
 
+/// A turn that took long, and who held the thread for longest in it. `Display` gives one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LongTurn {
+    /// How long it took: for so long the host was not looked at.
+    pub took: Duration,
+    /// What took longest in it. Where the polls of a slice were too short to be timed each, they count as one, of which the queue alone is
+    /// known. None if nothing was polled or dropped.
+    pub holder: Option<Holder>,
+    /// How long that took.
+    pub held: Duration,
+}
+
+impl fmt::Display for LongTurn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1?}", self.took)?;
+        self.holder.iter().try_for_each(|holder| write!(f, ", of that {:.1?} {holder}", self.held))
+    }
+}
+
 /// How long turns of an executor are, and how long its host has the thread between them. Part of
 /// [`Observed`](crate::Observed).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TurnLatency {
-    /// Turns: for so long I/O and timers of the host wait.
+    /// Turns: for so long the host is not looked at, and its I/O and timers wait.
     pub turn: Histogram,
+    /// The longest turn.
+    pub longest_turn: Option<LongTurn>,
     /// Between turns, while the executor had work left: what the host did with the thread.
     pub visit: Histogram,
     /// For how long the thread was ready to run and had no processor, since it began, whatever it would have done: other threads had it,
@@ -86,10 +109,14 @@ pub struct TurnLatency {
 }
 
 impl TurnLatency {
-    /// What was counted since `earlier`, a copy of this.
+    /// What was counted since `earlier`, a copy of this. The longest turn stays if it is another than then.
     pub fn since(&self, earlier: &TurnLatency) -> TurnLatency {
         TurnLatency {
             turn: self.turn.since(&earlier.turn),
+            longest_turn: self
+                .longest_turn
+                .clone()
+                .filter(|turn| Some(turn) != earlier.longest_turn.as_ref()),
             visit: self.visit.since(&earlier.visit),
             off_cpu: self.off_cpu.map(|now| now.saturating_sub(earlier.off_cpu.unwrap_or_default())),
         }

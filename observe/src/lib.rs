@@ -59,7 +59,7 @@ pub use frames::QueueFrames;
 pub use histogram::{Bucket, Histogram};
 pub use holder::Holder;
 pub use hooks::{TaskHooks, TaskMeta};
-pub use latency::{GroupLatency, Latency, LongPoll, TurnLatency};
+pub use latency::{GroupLatency, Latency, LongPoll, LongTurn, TurnLatency};
 pub use observation::{Observation, ObservationError};
 pub use observe::{Observe, Observer};
 pub use observed::{Observed, ObservedGroup, ObservedQueue, Wakes};

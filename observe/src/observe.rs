@@ -125,7 +125,7 @@ impl Observe for Executor {
     }
 
     fn dump(&self) -> TaskDump {
-        TaskDump::of(self.look_at_tasks())
+        TaskDump::of(self.look_at_tasks(), self.probe())
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use clockworker::probe::{GroupView, WokenBy};
+use clockworker::probe::{GroupView, QueueView, WokenBy};
 
-use crate::{GroupLatency, Histogram, Latency, LongPoll, Observation, TurnLatency};
+use crate::{GroupLatency, Histogram, Holder, Latency, LongPoll, LongTurn, Observation, TurnLatency};
 
 /// What was observed of an executor. From [`Observe::observed`](crate::Observe::observed) and, on any thread,
 /// [`Observer::observed`](crate::Observer::observed).
@@ -132,6 +132,10 @@ fn since<T: Clone>(now: &T, earlier: Option<&T>, difference: fn(&T, &T) -> T) ->
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) turns: TurnLatency,
+    /// Who held the thread for longest in the turn under way, and for how long.
+    held: Option<(Holder, Duration)>,
+    /// What was timed by itself in the slice under way.
+    timed: Duration,
     /// By index.
     queues: Vec<QueueCounts>,
     /// Those in queues that are gone.
@@ -179,6 +183,37 @@ impl Counts {
             }
         }
         self.at(index)
+    }
+
+    /// A poll or a drop held the thread for so long.
+    pub(crate) fn held(&mut self, time: Duration, holder: impl FnOnce() -> Holder) {
+        self.timed += time;
+        if self.held.as_ref().is_none_or(|(_, longest)| *longest < time) {
+            self.held = Some((holder(), time));
+        }
+    }
+
+    /// Begins to count anew who holds the thread.
+    pub(crate) fn forget_holder(&mut self) {
+        self.held = None;
+    }
+
+    /// A slice is over. What was not timed by itself in it held the thread as one.
+    pub(crate) fn slice_ended(&mut self, queue: &QueueView, took: Duration) {
+        self.queue(queue.index, queue.number).latency().slice.record(took);
+        let untimed = took.saturating_sub(std::mem::take(&mut self.timed));
+        self.held(untimed, || Holder::of_queue(&queue.name));
+        self.timed = Duration::ZERO;
+    }
+
+    /// A turn is over.
+    pub(crate) fn turn_ended(&mut self, took: Duration) {
+        let TurnLatency { turn, longest_turn, .. } = &mut self.turns;
+        turn.record(took);
+        let (holder, held) = self.held.take().unzip();
+        if longest_turn.as_ref().is_none_or(|longest| longest.took < took) {
+            *longest_turn = Some(LongTurn { took, holder, held: held.unwrap_or_default() });
+        }
     }
 
     pub(crate) fn woken(&mut self, queue: u32, by: WokenBy) {

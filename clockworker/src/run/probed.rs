@@ -95,8 +95,12 @@ impl Core {
     /// Runs a slice of the queue inside a call of the probe.
     #[cold]
     pub(super) fn serve_probed(&self, probe: &dyn Probe, queue: &RunQueue) -> SliceEnd {
-        let view =
-            QueueView { index: queue.index(), number: queue.id.generation(), ready: queue.count_ready() };
+        let view = QueueView {
+            index: queue.index(),
+            number: queue.id.generation(),
+            name: Arc::clone(&queue.name.borrow()),
+            ready: queue.count_ready(),
+        };
         let now_ns = self.meter.now();
         self.caller().note(now_ns);
         let serve = || {

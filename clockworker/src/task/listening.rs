@@ -182,8 +182,13 @@ impl Shared {
         drop_quietly(probe);
     }
 
+    /// The probe, on any thread.
+    pub(crate) fn probe_for_others(&self) -> Option<Arc<dyn Probe>> {
+        super::shared::lock(&self.listening.probe).clone()
+    }
+
     fn tell_elsewhere(&self, event: impl FnOnce(&dyn Probe)) {
-        let probe = super::shared::lock(&self.listening.probe).clone();
+        let probe = self.probe_for_others();
         if let Some(probe) = &probe {
             self.listening.call(|| event(&**probe));
         }

@@ -214,6 +214,8 @@ pub struct QueueView {
     pub index: u32,
     /// Its [number](crate::QueueStats::number).
     pub number: u32,
+    /// Its name.
+    pub name: Arc<str>,
     /// Its ready tasks.
     pub ready: usize,
 }

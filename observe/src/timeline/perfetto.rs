@@ -48,6 +48,8 @@ pub fn write_html(timeline: &Timeline, mut writer: impl Write) -> io::Result<()>
 /// A counter `ready: NAME` for each queue says how many of its tasks were ready, the one that was being polled not among them. One
 /// more for each that became ready, one less for each poll; where a slice began, what the executor said then.
 ///
+/// A turn says for how long the host was not looked at; its argument `longest_poll` says who held the thread for longest in that.
+///
 /// # Example
 ///
 /// ```
@@ -83,8 +85,10 @@ pub fn write_perfetto(timeline: &Timeline, writer: impl Write) -> io::Result<()>
         trace.name_track(track(*index), json!({"name": shown, "queue": name, "share": share}))?;
     }
     let spans = Spans::of(timeline);
-    for &(name, from, to) in &spans.turns {
-        trace.complete(HOST, name, (from, to), json!({}))?;
+    for turn in &spans.turns {
+        let longest = turn.longest.map(|poll| longest_poll(&poll, &spans));
+        let args = longest.map_or(json!({}), |poll| json!({"longest_poll": poll}));
+        trace.complete(HOST, turn.name, (turn.from, turn.to), args)?;
     }
     spans.queues.iter().try_for_each(|(&index, queue)| trace.queue(track(index), queue))?;
     trace.writer.write_all(b"\n]}\n")?;
@@ -152,6 +156,12 @@ impl<W: Write> Trace<W> {
         }
         Ok(())
     }
+}
+
+/// The longest poll of a turn.
+fn longest_poll(poll: &Span, spans: &Spans) -> Value {
+    let (queue, place) = (spans.queue_name(poll.task.queue), poll.location.map(place_name));
+    json!({"dur": micros(poll.length()), "queue": queue, "task": name_of(poll.task), "spawned_at": place})
 }
 
 /// Where the task was spawned, or its number.

@@ -12,13 +12,15 @@ pub(crate) struct Spans {
     /// By index.
     pub(crate) queues: BTreeMap<u32, QueueSpans>,
     /// Turns of the executor, and what the host had between them: `turn`, `visit`, or `idle` where nothing was left to do.
-    pub(crate) turns: Vec<(&'static str, Duration, Duration)>,
+    pub(crate) turns: Vec<Turn>,
     pub(crate) ended: Duration,
     ready_since: HashMap<TaskRef, Duration>,
     locations: HashMap<TaskRef, &'static Location<'static>>,
     /// The queue of the slice under way, and since when.
     slice: Option<(u32, Duration)>,
     turn: Option<(&'static str, Duration)>,
+    /// The longest poll in it so far.
+    longest: Option<Span>,
     /// A task that is ready again once its poll is over, and when that is.
     yielding: Option<(TaskRef, Duration)>,
 }
@@ -49,6 +51,22 @@ impl QueueSpans {
     fn add_ready(&mut self, at: Duration, tasks: i32) {
         let before = self.ready.last().map_or(0, |last| last.1);
         self.set_ready(at, before.saturating_add_signed(tasks));
+    }
+}
+
+/// What an executor or its host had the thread for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub(crate) name: &'static str,
+    pub(crate) from: Duration,
+    pub(crate) to: Duration,
+    /// Its longest poll; of equal ones the first.
+    pub(crate) longest: Option<Span>,
+}
+
+impl Turn {
+    pub(crate) fn length(&self) -> Duration {
+        self.to.saturating_sub(self.from)
     }
 }
 
@@ -96,6 +114,17 @@ impl Spans {
         spans
     }
 
+    /// The turns of the executor, and how long its host had the thread for visits.
+    pub(crate) fn turns_and_visits(&self) -> (Vec<&Turn>, Duration) {
+        let named = |name| self.turns.iter().filter(move |turn| turn.name == name);
+        (named("turn").collect(), named("visit").map(Turn::length).sum())
+    }
+
+    /// The name of the queue of that index.
+    pub(crate) fn queue_name(&self, index: u32) -> &str {
+        self.queues.get(&index).map_or("", |queue| &queue.name)
+    }
+
     fn read(&mut self, event: &Event) {
         let at = event.at;
         self.ended = self.ended.max(at);
@@ -114,6 +143,9 @@ impl Spans {
                 }
                 self.ended = self.ended.max(at + took);
                 let span = self.span(task, at, at + took);
+                if self.longest.is_none_or(|longest| longest.length() < took) {
+                    self.longest = Some(span);
+                }
                 self.queue(task.queue).polls.push(Poll { span, measured_with, outcome });
             }
             EventKind::SliceBegan { queue, ready } => {
@@ -147,12 +179,15 @@ impl Spans {
         let mut waiting: Vec<_> = self.ready_since.iter().map(|(&task, &from)| (from, task)).collect();
         waiting.sort();
         waiting.into_iter().for_each(|(from, task)| self.add_wait(task, ended.max(from)));
-        self.turns.extend(self.turn.filter(|turn| turn.0 == "turn").map(|(name, from)| (name, from, ended)));
+        if self.turn.is_some_and(|(name, _)| name == "turn") {
+            self.end_turn(ended, "");
+        }
     }
 
     /// Ends the turn or visit under way, and begins the next.
-    fn end_turn(&mut self, at: Duration, next: &'static str) {
-        self.turns.extend(self.turn.replace((next, at)).map(|(name, from)| (name, from, at)));
+    fn end_turn(&mut self, to: Duration, next: &'static str) {
+        let longest = self.longest.take();
+        self.turns.extend(self.turn.replace((next, to)).map(|(name, from)| Turn { name, from, to, longest }));
     }
 
     fn end_slice(&mut self, to: Duration, ended: Option<SliceEndReason>) {

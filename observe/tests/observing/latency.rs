@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
 use clockworker::{Executor, Group, yield_now};
-use clockworker_observe::{Event, EventKind, GroupLatency, Histogram, Observation, Observe, Observed};
+use clockworker_observe::{
+    Event, EventKind, GroupLatency, Histogram, LongTurn, Observation, Observe, Observed, PollKind, TaskDump,
+};
 
 use super::{latency_of, observing};
 use crate::support::*;
@@ -117,6 +119,72 @@ fn a_turn_whose_beginning_was_not_heard_is_not_counted() {
     ex.spawn(polls("", 1, us(40)));
     settle(&ex);
     assert_eq!(ex.observed().latency.unwrap().turn, times([40]));
+}
+
+/// The longest turn.
+fn longest_turn(ex: &Executor) -> LongTurn {
+    ex.observed().latency.unwrap().longest_turn.unwrap()
+}
+
+/// No task waits but for its own polls, and the host is not looked at for as long as one of those takes.
+#[test]
+fn the_longest_turn_says_who_held_the_thread_in_it() {
+    let ex = observing(Observation::new().latency());
+    let reports = ex.new_queue("reports").create().unwrap();
+    let (line, task) = (line!(), reports.spawn(polls("", 3, us(20_000))));
+    settle(&ex);
+    assert_eq!(latency_of(&ex, "reports").wait.max(), us(0));
+    let observed = ex.observed();
+    assert_eq!(observed.latency.as_ref().unwrap().turn, times([20_000; 3]));
+    let turn = longest_turn(&ex);
+    let holder = turn.holder.clone().unwrap();
+    assert_eq!((turn.took, turn.held, holder.kind), (us(20_000), us(20_000), PollKind::Task));
+    assert_eq!((holder.queue.as_deref(), holder.task), (Some("reports"), Some(task.id())));
+    assert_eq!(holder.spawned_at.map(|place| (place.file(), place.line())), Some((file!(), line)));
+    assert_eq!(observed.since(&observed).latency.unwrap().longest_turn, None);
+
+    let text = turn.to_string();
+    assert!(text.starts_with("20.0ms, of that 20.0ms a poll of queue 'reports', task "), "{text}");
+    let handle = ex.handle();
+    let dumps = [ex.dump(), ex.block_on(TaskDump::ask(&handle)).unwrap()];
+    for dump in dumps {
+        assert_eq!(dump.longest_turn, Some(turn.clone()));
+        assert!(dump.to_string().ends_with(&format!("\nlongest turn: {turn}\n")), "{dump}");
+    }
+}
+
+/// The queue's polls were short so far: these two are timed together.
+#[test]
+fn where_polls_were_not_timed_each_the_queue_held_the_thread() {
+    let ex = observing(Observation::new().latency());
+    ex.spawn(polls("", 1, us(0)));
+    settle(&ex);
+    ex.spawn(polls("", 2, us(2_500)));
+    settle(&ex);
+    let turn = longest_turn(&ex);
+    assert_eq!((turn.took, turn.held), (us(5_000), us(5_000)));
+    assert_eq!(turn.to_string(), "5.0ms, of that 5.0ms polls of queue 'default'");
+}
+
+#[test]
+fn main_futures_and_drops_hold_the_thread_too() {
+    let ex = observing(Observation::new().latency());
+    let task = ex.spawn(hold(OnDrop::new(|| work(us(3_000)))));
+    ex.block_on(async {
+        clockworker::yield_now().await;
+        work(us(2_000));
+    });
+    let turn = longest_turn(&ex);
+    assert_eq!((turn.took, turn.held, turn.holder.unwrap().kind), (us(2_000), us(2_000), PollKind::Main));
+    let id = task.id();
+    task.abort();
+    settle(&ex);
+    let turn = longest_turn(&ex);
+    let holder = turn.holder.unwrap();
+    assert_eq!((turn.took, turn.held), (us(3_000), us(3_000)));
+    assert_eq!((holder.kind, holder.task), (PollKind::Drop, Some(id)));
+    tick(&ex);
+    assert_eq!(longest_turn(&ex).took, us(3_000), "a shorter one changes nothing");
 }
 
 /// Where the kernel counts at all.

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use clockworker::Executor;
+use clockworker::{Executor, yield_now};
 use clockworker_observe::PollOutcome::{Finished, Pending, Yielded};
 use clockworker_observe::SliceEndReason::HostDue;
 use clockworker_observe::{Observation, Observe, Timeline};
 use clockworker_observe::{summary, write_html};
+use clockworker_testing::driving::settle;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::support::{HEAVY, Script, everything, ns, run, trace};
+use crate::support::{HEAVY, Script, everything, executor, ns, run, trace, us};
 
 /// Slices of one track nest or are apart, or Perfetto moves them elsewhere; and what begins ends.
 fn assert_well_formed(events: &[Value]) {
@@ -65,19 +66,54 @@ fn a_small_run_is_drawn_as_it_was() {
 fn a_summary_says_who_held_the_thread_and_who_waited() {
     let (_ex, timeline) = run(everything(), &[(true, 700, 1), (false, 30, 2)]);
     let text = summary(&timeline);
-    let [all, head, default, other, held, .., waited, _, _] = &text.lines().collect::<Vec<_>>()[..] else {
+    let [all, head, default, other, host, held, .., waited, _, _] = &text.lines().collect::<Vec<_>>()[..]
+    else {
         panic!("{text}")
     };
     assert_eq!(*all, "760µs");
     assert_eq!(*head, "queue   share     polls       busy   wait p50        p99    longest");
     assert!(default.starts_with("default     1         2     60.0µs      0.0ns"), "{text}");
     assert!(other.starts_with("other       3         1    700.0µs      0.0ns"), "{text}");
+    assert!(host.starts_with("(host)      –         –      0.0ns     30.7µs    700.0µs"), "{text}");
     assert!(held.starts_with("held the thread for    700.0µs from      0.0ns on: task 0 of other"), "{text}");
     assert!(
         waited.starts_with("waited for             700.0µs from      0.0ns on: task 0 of default"),
         "{text}"
     );
-    assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 130), "{text}");
+}
+
+/// Beside polls of 20 ms no task waits but for its own, and the host for 20 ms.
+#[test]
+fn a_summary_a_trace_and_a_page_say_how_long_the_host_was_not_looked_at() {
+    let (ex, clock) = executor(Observation::new().timeline(1 << 20));
+    let reports = ex.new_queue("reports").create().unwrap();
+    reports.spawn(async move {
+        for _ in 0..3 {
+            clock.advance(us(20_000));
+            yield_now().await;
+        }
+    });
+    settle(&ex);
+    let timeline = ex.timeline();
+    let text = summary(&timeline);
+    let [_, _, reports, host, ..] = &text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    assert!(
+        reports.ends_with("  0.0ns      0.0ns      0.0ns") && host.ends_with("20.0ms     20.0ms     20.0ms"),
+        "{text}"
+    );
+    let waited =
+        "host waited for         20.0ms from      0.0ns on: 20.0ms for task 0 of reports, spawned at ";
+    let line = text.lines().find(|line| line.starts_with("host waited for")).unwrap();
+    assert!(line.starts_with(waited) && line.contains("trace.rs:"), "{text}");
+
+    for events in [trace(&timeline), page_with(&timeline).1["traceEvents"].as_array().unwrap().clone()] {
+        let turns: Vec<&Value> = events.iter().filter(|event| event["name"] == "turn").collect();
+        let longest = &turns[0]["args"]["longest_poll"];
+        assert_eq!([&turns[0]["dur"], &longest["dur"]].map(ns), [20_000_000; 2]);
+        assert_eq!((&longest["queue"], &longest["task"]), (&"reports".into(), &"1.0.1".into()));
+        assert!(longest["spawned_at"].as_str().unwrap().contains("trace.rs:"), "{longest}");
+    }
 }
 
 /// How many tasks of a queue were ready, in microseconds.
@@ -108,6 +144,16 @@ fn a_slice_tells_of_tasks_that_were_ready_before_and_of_aborted_ones() {
     assert_eq!(ready(&timeline, "gone (0)").len(), 3);
 }
 
+/// A page, and the data in it.
+fn page_with(timeline: &Timeline) -> (String, Value) {
+    let mut page = Vec::new();
+    write_html(timeline, &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
+    let data = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+    (page, data)
+}
+
 /// `.ci/browser` has a browser look at one.
 #[test]
 fn a_page_has_the_trace_in_it_and_asks_for_nothing_from_elsewhere() {
@@ -118,14 +164,10 @@ fn a_page_has_the_trace_in_it_and_asks_for_nothing_from_elsewhere() {
     assert_eq!(trace(&Timeline::default()).len(), 3, "nothing is a trace too");
     assert_eq!(summary(&Timeline::default()).lines().count(), 2);
     for timeline in [ex.timeline(), Timeline::default()] {
-        let mut page = Vec::new();
-        write_html(&timeline, &mut page).unwrap();
-        let page = String::from_utf8(page).unwrap();
+        let (page, data) = page_with(&timeline);
         for word in ["</script><b>", "http:", "https:", "src=", "<link", "@import", "url("] {
             assert!(!page.contains(word), "{word}");
         }
-        let (_, rest) = page.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
-        let data: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
         assert_eq!(data["traceEvents"], Value::Array(trace(&timeline)));
         assert_eq!(data["otherData"], serde_json::json!({"is_cut": false, "is_stopped": false}));
     }
