@@ -73,7 +73,7 @@ fn metrics() {
     assert_eq!(value("clockworker_queue_tasks_spawned_total{queue=\"requests\"}") as usize, 2 + REQUESTS);
     assert_eq!(value("clockworker_queue_tasks_completed_total{queue=\"requests\"}") as usize, REQUESTS);
     assert_eq!(value("clockworker_queue_share{queue=\"requests\"}"), 9.0);
-    assert!(value("clockworker_queue_busy_nanoseconds_total{queue=\"requests\"}") > 0.0);
+    assert!(value("clockworker_queue_busy_seconds_total{queue=\"requests\"}") > 0.0);
     assert!(value("clockworker_queue_slice_seconds_count{queue=\"requests\"}") > 0.0);
     assert!(page.contains("# TYPE clockworker_queue_polls_total counter\n"), "{page}");
     assert!(page.contains("# HELP clockworker_queue_wait_seconds From ready to polled\n"), "{page}");

@@ -11,31 +11,33 @@
 //!
 //! | Series | Kind | What |
 //! |---|---|---|
-//! | `clockworker_time_nanoseconds_total` | counter | where the thread's time went, by label `account`: `queues`, `main`, `own`, `host` |
+//! | `clockworker_time_seconds_total` | sum | where the thread's time went, by label `account`: `queues`, `main`, `own`, `host` |
 //! | `clockworker_host_polls_total`, `clockworker_host_yields_total` | counter | the host's polls of the executor, and how often it went back with work left |
 //! | `clockworker_turn_seconds`, `clockworker_host_visit_seconds` | histogram | turns of the executor, and of its host between them |
+//! | `clockworker_longest_turn_seconds`, `…_held_seconds` | gauge | the longest turn so far, in which nobody looked at the host; what took longest in it, by labels `queue` and `spawned_at` |
+//! | `clockworker_stalls_total`, `clockworker_longest_stall_seconds` | counter, gauge | of `Exporter::publish_stalls`, with the feature `stalls` |
 //! | `clockworker_queue_polls_total`, `…_slices_total`, `…_preemptions_total`, `…_overruns_total` | counter | |
-//! | `clockworker_queue_busy_nanoseconds_total`, `…_branch_busy_nanoseconds_total`, `…_overrun_nanoseconds_total`, `…_throttled_nanoseconds_total` | counter | |
+//! | `clockworker_queue_busy_seconds_total`, `…_branch_busy_seconds_total`, `…_overrun_seconds_total`, `…_throttled_seconds_total` | sum | |
 //! | `clockworker_queue_tasks_{spawned,completed,cancelled,panicked,refused}_total` | counter | |
 //! | `clockworker_queue_local_wakes_total`, `…_remote_wakes_total` | counter | tasks that waited, woken on the executor's thread and on others |
 //! | `clockworker_queue_periods_total`, `…_throttled_periods_total` | counter | of its [cap](clockworker::Cap) |
 //! | `clockworker_queue_share`, `…_ready_tasks`, `…_live_tasks`, `…_waiting_spawns` | gauge | |
-//! | `clockworker_queue_longest_poll_seconds` | gauge | the longest poll since the last call, of those that were timed |
+//! | `clockworker_queue_longest_poll_seconds` | gauge | the longest poll so far of those that were timed, in the call after it; otherwise 0 |
 //! | `clockworker_queue_wait_seconds`, `…_poll_seconds`, `…_slice_seconds` | histogram | ready to polled; polls; slices |
 //!
 //! Each says what the field of that name in [`ExecutorStats`] and [`QueueStats`] says, or of [`ObservedQueue`](crate::ObservedQueue).
-//! Histograms and `longest_poll` need [latency](crate::Observation::latency) to be asked for, wakes anything. A time goes into histograms as
+//! Histograms, `longest_poll` and `longest_turn` need [latency](crate::Observation::latency) to be asked for, wakes anything. A time goes into histograms as
 //! the middle of its bucket: off by 3 % at most.
 //!
-//! Counters of the facade are whole numbers, so times are in nanoseconds, not in seconds as Prometheus would have it:
-//! `rate(clockworker_queue_busy_nanoseconds_total[1m]) / 1e9` is the part of a core that a queue had.
+//! Counters of the facade are whole numbers. So a sum of seconds is a gauge there, which only rises, and `rate` takes it as it takes a
+//! counter: `rate(clockworker_queue_busy_seconds_total[1m])` is the part of a core that a queue had.
 
 mod series;
 
 use ::metrics::Label;
 use clockworker::{ExecutorStats, QueueStats};
 
-use crate::Observed;
+use crate::{LongTurn, Observed};
 
 /// Passes what an executor does on to the recorder of the crate `metrics`: the global one, or the local one of the
 /// thread. See the [module](self) for the series.
@@ -60,6 +62,9 @@ pub struct Exporter {
     labels: Vec<Label>,
     /// What was passed on so far.
     last: Option<(ExecutorStats, Observed)>,
+    /// Stalls that were passed on so far.
+    #[cfg(feature = "stalls")]
+    stalls: u64,
     is_described: bool,
 }
 
@@ -86,10 +91,7 @@ impl Exporter {
     ///
     /// It looks up some thirty series a queue, each a few hundred nanoseconds with the exporter for Prometheus.
     pub fn publish(&mut self, stats: &ExecutorStats, observed: &Observed) {
-        if !self.is_described {
-            series::describe();
-            self.is_described = true;
-        }
+        self.describe();
         let (since, newly) = match &self.last {
             Some((last, earlier)) => (stats.since(last), observed.since(earlier)),
             None => (stats.clone(), observed.clone()),
@@ -103,7 +105,24 @@ impl Exporter {
                 series::clear_gauges(&self.labels_of(gone));
             }
         }
+        let before = self.last.as_ref().and_then(|(_, observed)| longest_turn(observed));
+        series::publish_longest_turn(longest_turn(observed), before, &self.labels);
         self.last = Some((stats.clone(), observed.clone()));
+    }
+
+    /// Passes on how many stalls there were since the last call, and how long the longest so far has run; `stalls` are from
+    /// [`StallGuard::stats`](crate::stalls::StallGuard::stats), always of the same guard.
+    #[cfg(feature = "stalls")]
+    pub fn publish_stalls(&mut self, stalls: &crate::stalls::StallStats) {
+        self.describe();
+        let earlier = std::mem::replace(&mut self.stalls, stalls.seen);
+        series::publish_stalls(stalls.seen.saturating_sub(earlier), stalls.longest, &self.labels);
+    }
+
+    fn describe(&mut self) {
+        if !std::mem::replace(&mut self.is_described, true) {
+            series::describe();
+        }
     }
 
     fn labels_of(&self, queue: &QueueStats) -> Vec<Label> {
@@ -111,4 +130,8 @@ impl Exporter {
         labels.push(Label::new("queue", queue.name.clone()));
         labels
     }
+}
+
+fn longest_turn(observed: &Observed) -> Option<&LongTurn> {
+    observed.latency.as_ref()?.longest_turn.as_ref()
 }

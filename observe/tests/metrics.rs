@@ -6,12 +6,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::rc::Rc;
+#[cfg(feature = "stalls")]
+use std::sync::mpsc::channel;
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
 use clockworker::{Executor, ManualClock};
 use clockworker_observe::metrics::Exporter;
+#[cfg(feature = "stalls")]
+use clockworker_observe::stalls::StallDetector;
 use clockworker_observe::{Observation, Observe, Observed};
 use clockworker_testing::driving::settle;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
@@ -60,20 +64,79 @@ fn a_recorder_gets_what_the_stats_say() {
         |name: &str| series[&format!("clockworker_queue_{name}{{executor=\"shard 0\",queue=\"default\"}}")];
     let stats = ex.stats();
     assert_eq!(of_queue("polls_total").0, stats.polls as f64);
-    assert_eq!(of_queue("busy_nanoseconds_total").0, 3e6);
+    assert_eq!(of_queue("busy_seconds_total").0, 0.003);
     assert_eq!(of_queue("tasks_completed_total").0, 1.0);
     assert_eq!(of_queue("live_tasks").0, 0.0);
     assert_eq!(of_queue("longest_poll_seconds").0, 0.003);
     let account = |name: &str| {
-        series[&format!("clockworker_time_nanoseconds_total{{executor=\"shard 0\",account=\"{name}\"}}")].0
+        series[&format!("clockworker_time_seconds_total{{executor=\"shard 0\",account=\"{name}\"}}")].0
     };
-    assert_eq!(["queues", "main", "own", "host"].map(account), [3e6, 0.0, 0.0, 0.0]);
+    assert_eq!(["queues", "main", "own", "host"].map(account), [0.003, 0.0, 0.0, 0.0]);
     let (count, sum) = of_queue("poll_seconds");
     let observed = ex.observed();
     let polls = &observed.queues[0].latency.as_ref().unwrap().poll;
     assert_eq!(count, polls.count() as f64);
     assert!((sum / 0.003 - 1.0).abs() < 1.0 / 32.0, "{sum}: off by more than half a bucket");
     assert!(series.keys().all(|key| key.starts_with("clockworker_")), "{series:?}");
+}
+
+/// The series of who held the thread in the longest turn: their labels, and for how long.
+fn held(series: &BTreeMap<String, (f64, f64)>) -> Vec<(&str, f64)> {
+    let name = "clockworker_longest_turn_held_seconds";
+    series.iter().filter_map(|(key, value)| Some((key.strip_prefix(name)?, value.0))).collect()
+}
+
+#[test]
+fn the_longest_turn_is_passed_on_with_who_held_the_thread_in_it() {
+    let (ex, clock) = executor();
+    ex.observe(Observation::new().latency()).unwrap();
+    let mut exporter = Exporter::new();
+    let mut publish = || recorded(|| exporter.publish(&ex.stats(), &ex.observed()));
+    assert_eq!(held(&publish()), [], "there was no turn");
+    let (reports, time) = (ex.new_queue("reports").create().unwrap(), clock.clone());
+    let line = line!() + 1;
+    drop(reports.spawn(async move { time.advance(Duration::from_millis(20)) }));
+    settle(&ex);
+    let series = publish();
+    assert_eq!(series["clockworker_longest_turn_seconds{}"].0, 0.02);
+    let place = format!("{{queue=\"reports\",spawned_at=\"{}:{line}\"}}", file!());
+    assert_eq!(held(&series), [(&*place, 0.02)]);
+    ex.block_on(async { clock.advance(Duration::from_millis(30)) });
+    assert_eq!(held(&publish()), [("{queue=\"\",spawned_at=\"\"}", 0.03), (&*place, 0.0)]);
+}
+
+/// The poll ends once it has been reported.
+#[cfg(feature = "stalls")]
+#[test]
+fn stalls_are_passed_on_once_with_the_longest() {
+    let (tell, told) = channel();
+    let ex = Executor::new();
+    let detector = StallDetector::new(Duration::from_millis(5)).on_stall(move |_| _ = tell.send(()));
+    let guard = detector.watch(&ex).unwrap();
+    ex.block_on(ex.spawn(async move { told.recv() })).unwrap().unwrap();
+    let stats = guard.stats();
+    assert!(stats.seen >= 1 && stats.longest >= Duration::from_millis(5), "{stats:?}");
+    let mut exporter = Exporter::new();
+    let mut publish = || {
+        let series = recorded(|| exporter.publish_stalls(&stats));
+        ["stalls_total", "longest_stall_seconds"].map(|name| series[&format!("clockworker_{name}{{}}")].0)
+    };
+    assert_eq!(publish(), [stats.seen as f64, stats.longest.as_secs_f64()]);
+    assert_eq!(publish(), [0.0, stats.longest.as_secs_f64()]);
+}
+
+/// As Prometheus would have them: in plain words, and times in seconds.
+#[test]
+fn names_follow_the_convention() {
+    let (ex, clock) = executor();
+    ex.observe(Observation::new().latency()).unwrap();
+    work(&ex, &clock);
+    let series = recorded(|| Exporter::new().publish(&ex.stats(), &ex.observed()));
+    for name in series.keys().filter_map(|key| key.split('{').next()) {
+        let is_plain = name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        let has_other_unit = ["milli", "micro", "nano", "minutes"].iter().any(|unit| name.contains(unit));
+        assert!(is_plain && !has_other_unit, "{name}");
+    }
 }
 
 #[test]
@@ -107,14 +170,14 @@ fn each_thing_is_passed_on_once() {
     let (ex, clock) = executor();
     let mut exporter = Exporter::new();
     let mut busy = || {
-        recorded(|| exporter.publish(&ex.stats(), &ex.observed()))["clockworker_queue_busy_nanoseconds_total{queue=\"default\"}"].0
+        recorded(|| exporter.publish(&ex.stats(), &ex.observed()))["clockworker_queue_busy_seconds_total{queue=\"default\"}"].0
     };
     work(&ex, &clock);
-    assert_eq!(busy(), 3e6);
+    assert_eq!(busy(), 0.003);
     assert_eq!(busy(), 0.0);
     work(&ex, &clock);
     work(&ex, &clock);
-    assert_eq!(busy(), 6e6);
+    assert_eq!(busy(), 0.006);
 }
 
 #[test]

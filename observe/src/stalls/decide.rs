@@ -40,6 +40,11 @@ impl Decide {
         Some(self.so_far)
     }
 
+    /// How long the poll has run that was said to run for too long, if it has been seen to run since.
+    pub(super) fn too_long(&self) -> Option<Duration> {
+        self.is_told.then_some(self.so_far)
+    }
+
     /// Whether the last look was the first at a poll.
     pub(super) fn has_begun(&self) -> bool {
         !self.poll.is_multiple_of(2) && self.so_far.is_zero()

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::lookout;
 use super::watch::Watch;
@@ -44,10 +45,19 @@ impl fmt::Debug for StallGuard {
 pub struct StallStats {
     /// Polls that were found running for longer than the threshold.
     pub seen: u64,
+    /// How long the longest of them has run, at least: up to the last look at it.
+    pub longest: Duration,
     /// Those that were reported. All of `seen` are here or in `suppressed`, unless the detector reports to nobody.
     pub reported: u64,
     /// Those that were not, because of the [rate limit](super::StallDetector::rate_limit).
     pub suppressed: u64,
     /// Calls of [`on_stall`](super::StallDetector::on_stall)'s function that panicked.
     pub hook_panics: u64,
+}
+
+impl StallStats {
+    /// One of those seen has run for so long.
+    pub(super) fn lasts(&mut self, so_far: Duration) {
+        self.longest = self.longest.max(so_far);
+    }
 }

@@ -97,9 +97,12 @@ impl Watch {
         if looking.decide.has_begun() {
             looking.then = self.cpu_times();
         }
-        let Some(so_far) = so_far else { return };
+        let Some(so_far) = so_far else {
+            return looking.decide.too_long().into_iter().for_each(|so_far| self.stats().lasts(so_far));
+        };
         let Some((holder, _)) = self.beacon.read(sequence) else { return };
         self.stats().seen += 1;
+        self.stats().lasts(so_far);
         if self.hooks.is_empty() {
             return;
         }

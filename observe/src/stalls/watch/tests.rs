@@ -56,7 +56,7 @@ impl Script {
     }
 
     fn stats(&self) -> [u64; 4] {
-        let StallStats { seen, reported, suppressed, hook_panics } = *self.watch.stats();
+        let StallStats { seen, reported, suppressed, hook_panics, .. } = *self.watch.stats();
         [seen, reported, suppressed, hook_panics]
     }
 }
@@ -70,6 +70,7 @@ fn a_long_poll_is_reported_once_and_short_ones_are_not() {
     script.poll(1_003, 6);
     assert_eq!(script.told(), [(1, 2, ms(5), 0), (1_003, 1_004, ms(5), 0)]);
     assert_eq!(script.stats(), [2, 2, 0, 0]);
+    assert_eq!(script.watch.stats().longest, ms(49), "as of the last look");
     let told = script.told.lock().unwrap();
     let text = told[0].to_string();
     let expected = format!(
