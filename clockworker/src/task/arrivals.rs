@@ -13,6 +13,7 @@ use super::header::Link;
 #[derive(Default)]
 pub(crate) struct Arrivals {
     /// By queue. A list never moves, and goes with the last of these.
+    #[allow(clippy::vec_box, reason = "a list is in use while the table grows")]
     lists: UnsafeCell<Vec<Box<ArrivalList>>>,
     /// To which queues tasks came of which the run loop does not know.
     news: Cell<News>,

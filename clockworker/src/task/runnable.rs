@@ -139,7 +139,7 @@ impl Runnable {
         self.set_phase(Phase::Ready);
     }
 
-    /// Takes the task up in vain, as it was aborted: it waits for its drop.
+    /// Ends a poll that was not made, as the task was aborted: it waits for its drop.
     pub(crate) fn discard(self) {
         self.set_phase(Phase::Parked);
     }
