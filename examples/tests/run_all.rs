@@ -97,8 +97,9 @@ fn tenants() {
 #[test]
 fn overload() {
     let expected = "\
-takes everything answered 30022, refused 0, left 14978; the last took up to 1.3927s
-adaptive limit   answered 30000, refused 14919, left 81; the last took up to 10.16ms
+takes everything answered 30000, refused 0; the last took up to 1.36327s
+adaptive limit   answered 30000, refused 14917; the last took up to 10.14ms
+tower            answered 30000, refused 14901; the last took up to 10.06ms
 ";
     assert_eq!(output("overload"), expected);
 }
