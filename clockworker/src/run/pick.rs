@@ -259,10 +259,14 @@ impl Core {
 
     /// Changes the tree of queues, after the running queue has paid for the time up to now, and does what that asks.
     pub(super) fn change_tree(&self, change: impl FnOnce(&mut QueueTree, u64) -> Effect) {
+        let effect = self.changed_tree(change);
+        self.heed(effect);
+    }
+
+    fn changed_tree(&self, change: impl FnOnce(&mut QueueTree, u64) -> Effect) -> Effect {
         self.charge_up_to_now();
         let now = self.meter.fresh();
-        let effect = change(&mut self.queues.tree.borrow_mut(), now);
-        self.heed(effect);
+        change(&mut self.queues.tree.borrow_mut(), now)
     }
 
     /// Does what a change of the tree of queues asks.
@@ -347,6 +351,26 @@ impl Core {
     #[inline]
     pub(crate) fn leave_task(&self) {
         self.slice.slot.set(RecordKey::NO_SLOT);
+    }
+
+    /// Makes a queue runnable, as a task of it becomes ready.
+    ///
+    /// Called before the task is among its arrivals. (If its own scheduler is the caller, adding the task panics, and the queue has a slice
+    /// for nothing.)
+    #[inline]
+    pub(super) fn make_runnable(&self, queue: &RunQueue) {
+        if !queue.runnable.replace(true) {
+            self.add_runnable(queue);
+        }
+    }
+
+    #[inline(never)]
+    fn add_runnable(&self, queue: &RunQueue) {
+        match self.changed_tree(|tree, now| tree.wake(queue.id, now)) {
+            // A parked host is woken by what made the task ready, or as soon as the queue has it.
+            Effect::Turn => {}
+            effect => self.heed(effect),
+        }
     }
 
     /// Makes a queue runnable, as it has futures to drop, and has it served soon, unless it is in debt to the others.

@@ -103,6 +103,7 @@ impl Core {
         F::Output: 'static,
     {
         let mut handle = None;
+        self.make_runnable(queue);
         let task = queue.insert(group, |key| {
             let (task, join) = spawn_here(self.shared.clone(), key, label.clone(), future);
             handle = Some(join);
