@@ -7,7 +7,7 @@ use clockworker_schedulers::TaskId;
 
 use super::queue::RunQueue;
 use crate::queue::{Aborted, GroupIndex, PolicyFault, Removed, Tombstones};
-use crate::task::{AbortHandle, Cause, RecordKey};
+use crate::task::{AbortHandle, Cause};
 
 /// The aborted tasks of a queue.
 #[derive(Default)]
@@ -45,8 +45,7 @@ impl Aborts {
 impl RunQueue {
     /// Takes an aborted task out of its record, to drop its future in the queue's next slice before any other task is polled.
     /// False if it was taken already, or has finished.
-    pub(super) fn take_aborted(&self, key: RecordKey) -> bool {
-        let id = TaskId::new(key.slot, key.generation);
+    pub(super) fn take_aborted(&self, id: TaskId) -> bool {
         let Some(aborted) = self.records.borrow_mut().take_aborted(id) else { return false };
         if aborted.ready {
             self.ready.set(self.ready.get() - 1);
@@ -56,13 +55,6 @@ impl RunQueue {
         }
         self.aborts.push(aborted);
         true
-    }
-
-    /// Keeps an aborted task that its scheduler has just given out, to drop its future.
-    #[cold]
-    pub(super) fn abort_popped(&self, id: TaskId) {
-        let aborted = self.records.borrow_mut().take_aborted(id);
-        aborted.into_iter().for_each(|aborted| self.aborts.push(aborted));
     }
 
     /// Whether futures of aborted tasks are to be dropped.

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::future::ready;
 
-use clockworker_schedulers::{Attributes, QueueId, Task};
+use clockworker_schedulers::{Attributes, QueueId, Task, TaskId};
 
 use super::meter::Account;
 use super::queue::RunQueue;
@@ -214,7 +214,7 @@ impl Core {
             Incoming::Woken(key) => self.tell_remote_wake(key),
             Incoming::Aborted(key) => {
                 if let Some(queue) = self.queue_at(key.queue)
-                    && queue.take_aborted(key)
+                    && queue.take_aborted(TaskId::new(key.slot, key.generation))
                 {
                     self.hasten(&queue);
                 }

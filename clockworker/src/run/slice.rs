@@ -285,7 +285,7 @@ fn unless_aborted(next: Option<Chosen>, queue: &RunQueue, core: &Core) -> Result
     match next {
         Some(Chosen { runnable, id, .. }) if runnable.is_aborted() => {
             runnable.discard();
-            queue.abort_popped(id);
+            queue.take_aborted(id);
             Err(Halt::Interrupted)
         }
         next => Ok(next),
