@@ -98,7 +98,7 @@ impl Beacon {
 
     /// The number of the poll under way, which is odd; even between polls.
     pub(crate) fn sequence(&self) -> u64 {
-        // Ordering: Acquire, pairs with the Release in `begin`: whoever sees that the poll runs sees what is shown of it.
+        // Ordering: Acquire, pairs with the Release in `begin`: a reader that sees that the poll runs sees what is shown of it.
         self.sequence.load(Ordering::Acquire)
     }
 

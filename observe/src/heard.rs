@@ -18,7 +18,7 @@ use crate::beacon::Turn;
 use crate::hooks::HookCalls;
 use crate::observed::{Counts, Timed};
 use crate::quietly::lock;
-use crate::{Holder, LongPoll, LongTurn, Observation, Observed};
+use crate::{LongPoll, LongTurn, Observation, Observed};
 
 /// The word of a task that became ready at an unknown time.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
@@ -164,7 +164,7 @@ impl Heard {
         let (kind, task, from) = (poll.kind(), poll.task(), self.clock.now_ns());
         poll.run();
         let took = Duration::from_nanos(self.clock.now_ns().saturating_sub(from));
-        lock(&self.counts).held(took, || Holder::of(kind, task.as_ref()));
+        lock(&self.counts).held_alone(kind, took, task.as_ref());
     }
 
     /// A poll of a task begins.
@@ -207,7 +207,7 @@ impl Heard {
         let number = task.queue_number().unwrap_or_default();
         let timed = Timed { long, wait, times };
         let mut counts = lock(&self.counts);
-        counts.held(long.took, || Holder::of(PollKind::Task, Some(task)));
+        counts.held_alone(PollKind::Task, long.took, Some(task));
         counts.queue(task.place().queue, number).count(group.as_ref(), &timed);
         wait
     }

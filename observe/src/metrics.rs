@@ -14,7 +14,7 @@
 //! | `clockworker_time_seconds_total` | sum | where the thread's time went, by label `account`: `queues`, `main`, `own`, `host` |
 //! | `clockworker_host_polls_total`, `clockworker_host_yields_total` | counter | the host's polls of the executor, and how often it went back with work left |
 //! | `clockworker_turn_seconds`, `clockworker_host_visit_seconds` | histogram | turns of the executor, and of its host between them |
-//! | `clockworker_longest_turn_seconds`, `…_held_seconds` | gauge | the longest turn so far, in which nobody looked at the host; what took longest in it, by labels `queue` and `spawned_at` |
+//! | `clockworker_longest_turn_seconds`, `…_held_seconds` | gauge | the longest turn so far, in which the host was not looked at; what took longest in it, by labels `queue` and `spawned_at` |
 //! | `clockworker_stalls_total`, `clockworker_longest_stall_seconds` | counter, gauge | of `Exporter::publish_stalls`, with the feature `stalls` |
 //! | `clockworker_queue_polls_total`, `…_slices_total`, `…_preemptions_total`, `…_overruns_total` | counter | |
 //! | `clockworker_queue_busy_seconds_total`, `…_branch_busy_seconds_total`, `…_overrun_seconds_total`, `…_throttled_seconds_total` | sum | |

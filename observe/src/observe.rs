@@ -145,7 +145,7 @@ impl Observer {
         self.heard.observed(&self.asked)
     }
 
-    /// What the executor does now: whom it polls and since when, or that it polls nobody. Its thread has no part in the answer, so it may
+    /// What the executor does now: what it polls and since when, or that it polls nothing. Its thread has no part in the answer, so it may
     /// hang.
     ///
     /// None once the executor is gone; and unless [activity](Observation::activity) was asked for when this was made, and still is.

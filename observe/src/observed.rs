@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use clockworker::probe::{GroupView, QueueView, WokenBy};
+use clockworker::probe::{GroupView, PollKind, QueueView, TaskView, WokenBy};
 
 use crate::{GroupLatency, Histogram, Holder, Latency, LongPoll, LongTurn, Observation, TurnLatency};
 
@@ -185,9 +185,16 @@ impl Counts {
         self.at(index)
     }
 
-    /// A poll or a drop held the thread for so long.
-    pub(crate) fn held(&mut self, time: Duration, holder: impl FnOnce() -> Holder) {
-        self.timed += time;
+    /// A poll or a drop held the thread for so long, by itself.
+    pub(crate) fn held_alone(&mut self, kind: PollKind, time: Duration, task: Option<&TaskView<'_>>) {
+        // The main future is polled between slices.
+        if kind != PollKind::Main {
+            self.timed += time;
+        }
+        self.held(time, || Holder::of(kind, task));
+    }
+
+    fn held(&mut self, time: Duration, holder: impl FnOnce() -> Holder) {
         if self.held.as_ref().is_none_or(|(_, longest)| *longest < time) {
             self.held = Some((holder(), time));
         }
@@ -196,6 +203,7 @@ impl Counts {
     /// Begins to count anew who holds the thread.
     pub(crate) fn forget_holder(&mut self) {
         self.held = None;
+        self.timed = Duration::ZERO;
     }
 
     /// A slice is over. What was not timed by itself in it held the thread as one.
@@ -203,7 +211,6 @@ impl Counts {
         self.queue(queue.index, queue.number).latency().slice.record(took);
         let untimed = took.saturating_sub(std::mem::take(&mut self.timed));
         self.held(untimed, || Holder::of_queue(&queue.name));
-        self.timed = Duration::ZERO;
     }
 
     /// A turn is over.

@@ -46,7 +46,7 @@ impl Default for News {
 impl Arrivals {
     /// Makes a list for a queue.
     pub(crate) fn add_queue(&self, index: usize) {
-        // SAFETY: nobody reads the table now. Lists that are in use stay where they are.
+        // SAFETY: the table is not read now. Lists that are in use stay where they are.
         let lists = unsafe { &mut *self.lists.get() };
         while lists.len() <= index {
             lists.push(Box::new(ArrivalList::new(lists.len() as u32)));

@@ -202,7 +202,7 @@ impl LiveTask {
         if !listed && header.state.is_detached(lent) {
             // SAFETY: no join handle is left, so the stage is the completer's.
             unsafe { (header.vtable.drop_output)(pointer) };
-            // SAFETY: the record's references are this call's, and nobody else can reach the cell.
+            // SAFETY: the record's references are this call's, and no other holder can reach the cell.
             return unsafe { free(pointer) };
         }
         // SAFETY: the record's references are this call's.

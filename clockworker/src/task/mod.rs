@@ -61,8 +61,8 @@
 //! those links in `owned.tally`, with one for itself until it has told the joiner. The last of them to go releases the reference, or
 //! gives it to a set's list. Once the inbox is closed, a waking thread whose push is refused releases it instead.
 //!
-//! A detached task to which no list points and that nobody else holds is not marked as complete, as nobody could see it: its output is
-//! dropped and its cell freed.
+//! A detached task to which no list points and whose only holder is its record is not marked as complete, as that could not be seen: its
+//! output is dropped and its cell freed.
 
 mod abort;
 mod arrival_list;

@@ -189,7 +189,7 @@ impl State {
             && self.0.compare_exchange(before, done, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Whether nobody holds the task but its record, no list points at it, and it is not complete: then nobody else can reach it.
+    /// Whether the record is the task's only holder, no list points at it, and it is not complete: then no other thread can reach it.
     ///
     /// Ordering: Acquire orders what follows, as the freeing, after the last use by a holder that is gone.
     #[inline]

@@ -13,7 +13,7 @@ const LONGEST: usize = 5;
 /// Who held the thread, and who waited for it: polls, busy time and waits of each queue, and the longest polls and waits, those among
 /// them that were not over.
 ///
-/// The host waits as well: for so long as a turn of the executor takes, in which nobody looks at the host's I/O and timers.
+/// The host waits as well: for as long as a turn of the executor takes, in which its I/O and timers are not looked at.
 pub fn summary(timeline: &Timeline) -> String {
     let spans = Spans::of(timeline);
     let began = timeline.events.first().map_or(Duration::ZERO, |event| event.at);
@@ -58,8 +58,9 @@ fn longest_turns(mut turns: Vec<&Turn>, spans: &Spans) -> String {
     turns.sort_by_key(|turn| (Reverse(turn.length()), turn.from));
     let lines = turns.iter().take(LONGEST).map(|turn| {
         let held = turn.longest.map_or("no poll".into(), |poll| {
-            let (took, queue) = (poll.length(), spans.queue_name(poll.task.queue));
-            format!("{took:.1?} for {}", task_in_words(&poll, queue))
+            let place = poll.location.map_or("spawned before".into(), |at| format!("at {}", place_name(at)));
+            let (slot, queue) = (poll.task.slot, spans.queue_name(poll.task.queue));
+            format!("task {slot} of {queue} ({:.1?}), {place}", poll.length())
         });
         format!("host waited for     {:>10.1?} from {:>10.1?} on: {held}\n", turn.length(), turn.from)
     });

@@ -27,7 +27,7 @@ fn holder(seen: Option<Activity>) -> (Holder, u128, u128) {
         Some(Activity { kind: ActivityKind::Poll(holder), since, so_far, .. }) => {
             (holder, since.as_micros(), so_far.as_micros())
         }
-        other => panic!("nobody is polled: {other:?}"),
+        other => panic!("no poll: {other:?}"),
     }
 }
 

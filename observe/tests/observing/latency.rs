@@ -1,7 +1,9 @@
 //! Histograms, against times that are known.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
+use std::mem::replace;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 
 use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
@@ -164,6 +166,25 @@ fn where_polls_were_not_timed_each_the_queue_held_the_thread() {
     let turn = longest_turn(&ex);
     assert_eq!((turn.took, turn.held), (us(5_000), us(5_000)));
     assert_eq!(turn.to_string(), "5.0ms, of that 5.0ms polls of queue 'default'");
+}
+
+/// What the main future takes is no part of the slice after it, where the polls are timed together.
+#[test]
+fn polls_that_took_longer_than_the_main_future_held_the_thread() {
+    let ex = observing(Observation::new().latency());
+    ex.spawn(polls("", 1, us(0)));
+    settle(&ex);
+    ex.spawn(polls("", 2, us(2_500)));
+    let mut worked = false;
+    ex.block_on(poll_fn(|cx| {
+        if replace(&mut worked, true) {
+            return Poll::Ready(());
+        }
+        work(us(3_000));
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }));
+    assert_eq!(longest_turn(&ex).to_string(), "8.0ms, of that 5.0ms polls of queue 'default'");
 }
 
 #[test]
