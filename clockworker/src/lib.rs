@@ -86,6 +86,7 @@ mod handle;
 pub mod hyper;
 mod join_set;
 mod large;
+mod move_to;
 #[cfg(feature = "observe")]
 mod probing;
 mod queue_builder;
@@ -123,7 +124,8 @@ pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
 pub use join_set::{JoinSet, SpawnLocal};
-pub use queue::{GroupError, PolicyFault, QueueError};
+pub use move_to::{MoveTo, move_to};
+pub use queue::{GroupError, MoveError, PolicyFault, QueueError};
 pub use queue_builder::{DEFAULT_REQUEST, QueueBuilder};
 pub use queue_handle::Queue;
 pub use remote_task_builder::RemoteTaskBuilder;

@@ -71,7 +71,8 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     /// The most CPU time that the queue may have per period. No more than what other queues leave, unless told otherwise.
     ///
     /// **A task that holds a lock across an `.await` keeps it while its queue is throttled.** A task of any queue that waits for that
-    /// lock waits for the cap too: for up to a period, and for longer after a long poll.
+    /// lock waits for the cap too: for up to a period, and for longer after a long poll. So [move](crate::move_to()) the task to a queue
+    /// without a cap before it takes the lock.
     pub fn cap(mut self, cap: Cap) -> Self {
         self.options.cap = Some(cap);
         self
@@ -86,7 +87,8 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     /// beside an idle queue waits for up to the [host budget](crate::Builder::host_budget).
     ///
     /// **A task that holds a lock across an `.await` keeps it while its queue is not served.** Whoever waits for that lock, or for a
-    /// permit or an answer of an idle task, waits as long: for ever, where others are always ready.
+    /// permit or an answer of an idle task, waits as long: for ever, where others are always ready. So [move](crate::move_to()) the task
+    /// to a queue that is served before it takes the lock; [`JoinHandle::move_to`](crate::JoinHandle::move_to) moves one that has it.
     pub fn idle(mut self) -> Self {
         self.options.idle = true;
         self

@@ -98,15 +98,10 @@ impl Heard {
         word.store(now, Ordering::Relaxed);
     }
 
-    /// Stamps a task that has become ready. When that was, as far as anybody knows.
-    pub(crate) fn stamp_ready(
-        &self,
-        asked: &Observation,
-        task: &TaskView<'_>,
-        is_from_elsewhere: bool,
-    ) -> u64 {
+    /// Stamps a task that has become ready, unless it was stamped then. When that was, as far as anybody knows.
+    pub(crate) fn stamp_ready(&self, asked: &Observation, task: &TaskView<'_>, was_stamped: bool) -> u64 {
         let stamped = task.word().load(Ordering::Relaxed);
-        let at = match is_from_elsewhere {
+        let at = match was_stamped {
             // At the last reading at the latest, as the executor counts from there what it does next.
             true if stamped != UNKNOWN => stamped.min(task.now_ns()),
             true => UNKNOWN,
@@ -146,8 +141,8 @@ impl Heard {
     pub(crate) fn spawned(&self, asked: &Observation, task: &TaskView<'_>) -> u64 {
         let number = task.queue_number().unwrap_or_default();
         lock(&self.counts).queue(task.place().queue, number);
-        let is_from_elsewhere = task.word().load(Ordering::Relaxed) != UNKNOWN;
-        self.stamp_ready(asked, task, is_from_elsewhere)
+        let was_stamped = task.word().load(Ordering::Relaxed) != UNKNOWN;
+        self.stamp_ready(asked, task, was_stamped)
     }
 
     /// A task was woken. When it became ready.

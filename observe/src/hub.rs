@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clockworker::Executor;
 use clockworker::probe::{
-    AnyTask, Interest, Poll, PollKind, PollOutcome, Polled, Probe, Slice, TaskEnd, TaskView, TurnBegan,
-    TurnEnded, WakerOp, WokenBy,
+    AnyTask, Interest, Poll, PollKind, PollOutcome, Polled, Probe, Slice, TaskEnd, TaskRef, TaskView,
+    TurnBegan, TurnEnded, WakerOp, WokenBy,
 };
 
 use crate::beacon::{Beacon, Shown, Turn};
@@ -182,6 +182,14 @@ impl Probe for Hub {
             spans.open(task);
         }
         self.tell_hooks(task, |hooks, meta| hooks.spawned(meta));
+    }
+
+    fn moved(&self, task: &TaskView<'_>, _from: TaskRef, was_ready: bool) {
+        let at = self.heard.stamp_ready(&self.asked, task, was_ready);
+        if let Some(ring) = &self.timeline {
+            let group = task.group().map(|group| group.index);
+            ring.spawned(at, task.place(), (task.location(), group));
+        }
     }
 
     fn woken(&self, task: &TaskView<'_>, by: WokenBy) {

@@ -18,7 +18,7 @@
 //! | `clockworker_stalls_total`, `clockworker_longest_stall_seconds` | counter, gauge | of `Exporter::publish_stalls`, with the feature `stalls` |
 //! | `clockworker_queue_polls_total`, `…_slices_total`, `…_preemptions_total`, `…_overruns_total` | counter | |
 //! | `clockworker_queue_busy_seconds_total`, `…_branch_busy_seconds_total`, `…_overrun_seconds_total`, `…_throttled_seconds_total` | sum | |
-//! | `clockworker_queue_tasks_{spawned,completed,cancelled,panicked,refused}_total` | counter | |
+//! | `clockworker_queue_tasks_{spawned,moved,completed,cancelled,panicked,refused}_total` | counter | |
 //! | `clockworker_queue_local_wakes_total`, `…_remote_wakes_total` | counter | tasks that waited, woken on the executor's thread and on others |
 //! | `clockworker_queue_periods_total`, `…_throttled_periods_total` | counter | of its [cap](clockworker::Cap) |
 //! | `clockworker_queue_share`, `…_ready_tasks`, `…_live_tasks`, `…_waiting_spawns` | gauge | |

@@ -33,6 +33,7 @@ pub(crate) struct Counters {
     pub(crate) completed: Counter,
     pub(crate) cancelled: Counter,
     pub(crate) panicked: Counter,
+    pub(crate) moved: Counter,
     pub(crate) refused: Counter,
 }
 
@@ -59,7 +60,7 @@ impl Counters {
         }
     }
 
-    fn all(&self) -> [&Counter; 11] {
+    fn all(&self) -> [&Counter; 12] {
         let Counters {
             polls,
             busy_ns,
@@ -71,6 +72,7 @@ impl Counters {
             completed,
             cancelled,
             panicked,
+            moved,
             refused,
         } = self;
         [
@@ -84,6 +86,7 @@ impl Counters {
             completed,
             cancelled,
             panicked,
+            moved,
             refused,
         ]
     }
@@ -100,6 +103,7 @@ pub(crate) struct GroupCounters {
     pub(crate) completed: u64,
     pub(crate) cancelled: u64,
     pub(crate) panicked: u64,
+    pub(crate) moved: u64,
 }
 
 impl GroupCounters {
@@ -113,6 +117,6 @@ impl GroupCounters {
 
     /// Tasks that have not finished.
     pub(crate) fn live(&self) -> u64 {
-        self.spawned - self.completed - self.cancelled - self.panicked
+        self.spawned - self.completed - self.cancelled - self.panicked - self.moved
     }
 }

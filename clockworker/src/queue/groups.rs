@@ -147,8 +147,17 @@ impl Groups {
 
     /// Counts how a task ended, which may hold the group for longer.
     pub(super) fn finished(&mut self, index: GroupIndex, finish: Finish) {
+        self.left(index, |counters| counters.finished(finish));
+    }
+
+    /// Counts a task that went on in another queue, and may hold the group for longer.
+    pub(super) fn moved(&mut self, index: GroupIndex) {
+        self.left(index, |counters| counters.moved += 1);
+    }
+
+    fn left(&mut self, index: GroupIndex, count: impl FnOnce(&mut GroupCounters)) {
         if let Some(group) = self.get_mut(index) {
-            group.counters.finished(finish);
+            count(&mut group.counters);
             if std::mem::take(&mut group.is_awaited) {
                 self.freed.push(index);
             }

@@ -7,17 +7,18 @@ mod removed;
 use std::mem::forget;
 use std::num::NonZeroU32;
 use std::ops::Range;
+use std::sync::Arc;
 
 use clockworker_schedulers::{Attributes, GroupId, Task, TaskId};
 use slab::Slab;
 
-use super::PolicyFault;
 use super::groups::{GroupIndex, Groups, NO_GROUP, as_task};
 use super::handover::Handover;
 use super::long_polls::LongPolls;
 use super::standing::Standing;
 use super::task_attributes::TaskAttributes;
-use super::task_labels::TaskLabels;
+use super::task_labels::{TaskLabel, TaskLabels};
+use super::{MoveError, PolicyFault};
 use crate::task::{AbortHandle, Finish, LiveTask, RecordKey, Runnable};
 
 pub(crate) use looks::TaskRecordLook;
@@ -132,6 +133,32 @@ impl Records {
         Some(as_task(TaskId::new(key.slot, key.generation), record.standing.group()))
     }
 
+    /// The group of a task that may leave the queue, if it is in one.
+    ///
+    /// # Errors
+    ///
+    /// If it is being polled, or is not there any more.
+    pub(crate) fn may_leave(&self, id: TaskId) -> Result<Option<LeavingGroup>, MoveError> {
+        let record = self.tasks.get(id.slot()).filter(|record| record.generation.get() == id.generation());
+        let record = record.filter(|record| record.task.is_some()).ok_or(MoveError::finished())?;
+        if record.at_rest().is_none() {
+            return Err(MoveError::busy());
+        }
+        let index = record.standing.group();
+        let of = |key| LeavingGroup {
+            key,
+            attributes: self.group_attributes(index),
+            name: self.group_name(index),
+        };
+        Ok(self.group_key(index).map(of))
+    }
+
+    /// The key of the record in that slot of this queue.
+    pub(crate) fn key_of(&self, queue: u32, slot: u32) -> Option<RecordKey> {
+        let record = self.tasks.get(slot as usize)?;
+        Some(RecordKey { queue, slot, generation: record.generation.get() })
+    }
+
     /// The task in that id's slot, unless it is being polled or aborted.
     pub(crate) fn live(&self, id: TaskId) -> Option<&LiveTask> {
         self.tasks.get(id.slot()).and_then(Record::at_rest)
@@ -183,8 +210,9 @@ impl Records {
         self.release_group(group).is_some()
     }
 
-    /// Takes an aborted task out of its record. None if it is not there: taken already, being polled, or finished.
-    pub(crate) fn take_aborted(&mut self, id: TaskId) -> Option<Aborted> {
+    /// Takes a task out of its record, to be dropped or moved. If its scheduler has it, the record stays as a tombstone. None if it is
+    /// not there: taken already, being polled, or finished.
+    pub(crate) fn take_out(&mut self, id: TaskId) -> Option<TakenOut> {
         let record = self.get_mut(id.slot(), id.generation())?;
         let live = record.take_at_rest()?;
         let ready = live.is_ready();
@@ -192,7 +220,7 @@ impl Records {
             record.standing.bury();
         }
         let (task, group) = (record.as_task(id.slot()), record.standing.group());
-        Some(Aborted { is_known: !live.is_new(), live, task, group, ready })
+        Some(TakenOut { is_known: !live.is_new(), live, task, group, ready })
     }
 
     /// Removes the records of all tasks; returns the tasks, which still hold their groups.
@@ -274,6 +302,16 @@ impl Records {
         self.attributes.shrink();
     }
 
+    /// Takes what a dump says of a task that leaves the queue.
+    pub(crate) fn take_label(&mut self, id: TaskId) -> Option<TaskLabel> {
+        self.labels.take(id.slot())
+    }
+
+    /// Says it of a task that has come to the queue.
+    pub(crate) fn put_label(&mut self, id: TaskId, label: TaskLabel) {
+        self.labels.put(id.slot(), label);
+    }
+
     /// Keeps what was said of a task, for what it spawns.
     pub(crate) fn set_attributes(&mut self, id: TaskId, attributes: Attributes) {
         self.attributes.insert(id.slot() as u32, attributes);
@@ -346,8 +384,8 @@ impl Record {
     }
 }
 
-/// A task whose future is to be dropped.
-pub(crate) struct Aborted {
+/// A task that was taken out of its record.
+pub(crate) struct TakenOut {
     pub(crate) live: LiveTask,
     pub(crate) group: GroupIndex,
     pub(crate) task: Task,
@@ -355,6 +393,13 @@ pub(crate) struct Aborted {
     pub(crate) ready: bool,
     /// Whether the scheduler has heard of it.
     pub(crate) is_known: bool,
+}
+
+/// A group of which a task is to go on in another queue.
+pub(crate) struct LeavingGroup {
+    pub(crate) key: u64,
+    pub(crate) attributes: Attributes,
+    pub(crate) name: Option<Arc<str>>,
 }
 
 /// What the record says of an id that a scheduler popped.

@@ -65,6 +65,16 @@ impl TaskLabels {
         }
     }
 
+    pub(super) fn take(&mut self, slot: usize) -> Option<TaskLabel> {
+        self.by_slot.get_mut(slot)?.take()
+    }
+
+    pub(super) fn put(&mut self, slot: usize, label: TaskLabel) {
+        if let Some(known) = self.by_slot.get_mut(slot) {
+            *known = Some(label);
+        }
+    }
+
     /// Forgets a task that has finished.
     #[inline]
     pub(super) fn remove(&mut self, slot: usize) {

@@ -6,14 +6,14 @@ use std::collections::{HashSet, VecDeque};
 use clockworker_schedulers::TaskId;
 
 use super::queue::RunQueue;
-use crate::queue::{Aborted, GroupIndex, PolicyFault, Removed, Tombstones};
+use crate::queue::{GroupIndex, PolicyFault, Removed, TakenOut, Tombstones};
 use crate::task::{AbortHandle, Cause};
 
 /// The aborted tasks of a queue.
 #[derive(Default)]
 pub(super) struct Aborts {
     /// Those whose futures are still to be dropped, first aborted first.
-    tasks: RefCell<VecDeque<Aborted>>,
+    tasks: RefCell<VecDeque<TakenOut>>,
     /// Whether `tasks` holds any. Read where a look at the list costs more.
     any: Cell<bool>,
     /// Those whose records stay until the scheduler gives them out.
@@ -28,13 +28,13 @@ impl Aborts {
     }
 
     #[inline(always)] // a call would move the task once more: 17 instructions an abort
-    fn push(&self, aborted: Aborted) {
+    fn push(&self, aborted: TakenOut) {
         self.tasks.borrow_mut().push_back(aborted);
         self.any.set(true);
     }
 
     /// Takes the task that was aborted first.
-    fn next(&self) -> Option<Aborted> {
+    fn next(&self) -> Option<TakenOut> {
         let mut tasks = self.tasks.borrow_mut();
         let next = tasks.pop_front();
         self.any.set(!tasks.is_empty());
@@ -47,7 +47,7 @@ impl RunQueue {
     /// False if it was taken already, or has finished.
     #[inline(always)] // a call is 22 instructions of an abort
     pub(super) fn take_aborted(&self, id: TaskId) -> bool {
-        let Some(aborted) = self.records.borrow_mut().take_aborted(id) else { return false };
+        let Some(aborted) = self.records.borrow_mut().take_out(id) else { return false };
         if aborted.ready {
             self.ready.set(self.ready.get() - 1);
         }
@@ -71,14 +71,14 @@ impl RunQueue {
     }
 
     /// Takes the task that was aborted first.
-    pub(super) fn next_aborted(&self) -> Option<Aborted> {
+    pub(super) fn next_aborted(&self) -> Option<TakenOut> {
         self.aborts.next()
     }
 
     /// Drops the future of an aborted task, with no borrow held, and counts the task as finished. Removes its record, unless
     /// the scheduler has the task; then the record is a tombstone.
-    pub(super) fn cancel_aborted(&self, aborted: Aborted, cause: Cause) -> Option<Removed> {
-        let Aborted { live, task, ready, group, is_known } = aborted;
+    pub(super) fn cancel_aborted(&self, aborted: TakenOut, cause: Cause) -> Option<Removed> {
+        let TakenOut { live, task, ready, group, is_known } = aborted;
         let is_linked = live.has_arrived();
         let finish = live.cancel(cause);
         self.count_finished(finish);

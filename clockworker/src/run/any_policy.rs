@@ -10,13 +10,15 @@ use super::queue::RunQueue;
 use super::slice::{self, Halt};
 use super::timing::SliceEnd;
 use crate::base::drop_quietly;
-use crate::queue::{Handover, Policy, PolicyCalls, PolicyFault};
+use crate::queue::{Handover, Policy, PolicyCalls, PolicyFault, Removed};
 
 /// A queue's [`Policy`] without its type. One dynamic call per slice, none per poll.
 pub(super) trait AnyPolicy {
     fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault>;
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
+    /// A task has left the queue, which the scheduler does not have.
+    fn removed(&self, removed: &Removed) -> Result<(), PolicyFault>;
     /// Whether a method of the scheduler is on the stack.
     fn is_busy(&self) -> bool;
     /// Whether the scheduler is in service and needs to know the service of tasks.
@@ -47,6 +49,10 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
 
     fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
         self.told(|scheduler| scheduler.group_closed(group))
+    }
+
+    fn removed(&self, removed: &Removed) -> Result<(), PolicyFault> {
+        self.told(|scheduler| removed.tell(scheduler))
     }
 
     fn is_busy(&self) -> bool {

@@ -11,6 +11,7 @@ use super::ending::Ending;
 use super::host_deferral::HostDeferral;
 use super::host_pacer::HostPacer;
 use super::meter::Meter;
+use super::moves::Moves;
 use super::pick::Slice;
 use super::queues::Queues;
 use super::release::Release;
@@ -53,6 +54,8 @@ pub(crate) struct Core {
     pub(super) tags: Tags,
     /// The queue that the watchdog looks at next.
     pub(super) round: Round,
+    /// The task that is being polled, if it is to go on in another queue.
+    pub(super) moves: Moves,
     /// Tasks from other threads that are still to be admitted.
     pub(super) admission: Admission,
     /// The host's cooperative budget, kept for the turn.
@@ -82,6 +85,7 @@ impl Core {
             release: Release::new(),
             tags: Tags::default(),
             round: Round::default(),
+            moves: Moves::default(),
             admission: Admission::default(),
             coop_budget: CoopBudget::default(),
             deferral: HostDeferral::new(&shared),

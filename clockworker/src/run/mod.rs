@@ -16,6 +16,7 @@ mod host_pacer;
 mod look;
 mod lots;
 mod meter;
+mod moves;
 mod pick;
 mod probed;
 mod queue;
@@ -36,6 +37,7 @@ pub use stats::{ExecutorStats, GroupStats, QueueStats};
 
 pub(crate) use self::core::{Core, HostLimits};
 pub(crate) use admission::ask;
+pub(crate) use moves::MoveOutcome;
 pub(crate) use queue::RunQueue;
 pub(crate) use queues::QueueSetup;
 pub(crate) use run_waker::RunWaker;

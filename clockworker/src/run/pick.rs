@@ -174,6 +174,9 @@ impl Core {
     pub(super) fn serve(&self, queue: &RunQueue) -> SliceEnd {
         let end = queue.run_slice(self);
         self.leave_task();
+        if self.moves.any() {
+            self.move_polled();
+        }
         let end = if queue.has_next_scheduler() { self.change_in_slice(queue, end) } else { end };
         self.end_slice(queue, end);
         end

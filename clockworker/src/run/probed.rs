@@ -8,7 +8,7 @@ use clockworker_schedulers::{Task, TaskId};
 use super::Core;
 use super::queue::RunQueue;
 use super::timing::{SliceEnd, Timed};
-use crate::queue::{Aborted, GroupIndex, NO_GROUP, Removed, group_of};
+use crate::queue::{GroupIndex, NO_GROUP, Removed, TakenOut, group_of};
 use crate::task::probe::{
     ExecutorClock, GroupView, Poll, PollKind, PollOutcome, Polled, Probe, QueueView, Slice, SliceEndReason,
     SliceEnded, TaskView, TurnBegan, TurnEnded, WokenBy,
@@ -53,6 +53,14 @@ impl Core {
     pub(super) fn tell_spawned(&self, queue: &RunQueue, task: Task) {
         if self.shared.is_probed() {
             self.tell_of(queue, task.id, group_of(task), |probe, task| probe.spawned(task));
+        }
+    }
+
+    /// Tells of a task that has moved to this queue.
+    pub(super) fn tell_moved(&self, to: &RunQueue, task: Task, from: RecordKey, was_ready: bool) {
+        if self.shared.is_probed() {
+            let event = |probe: &dyn Probe, task: &TaskView<'_>| probe.moved(task, from.into(), was_ready);
+            self.tell_of(to, task.id, group_of(task), event);
         }
     }
 
@@ -116,7 +124,7 @@ impl Core {
         &self,
         probe: &dyn Probe,
         queue: &RunQueue,
-        aborted: Aborted,
+        aborted: TakenOut,
     ) -> Option<Removed> {
         let probed = ProbedTask::new(queue, aborted.group, &aborted.live);
         let now_ns = self.meter.now();

@@ -22,7 +22,7 @@ pub(super) struct TreeCounts {
 
 /// What one queue has done since it was created. From [`Queue::stats`](crate::Queue::stats).
 ///
-/// `spawned == completed + cancelled + panicked + live` at every moment between polls.
+/// `spawned == completed + cancelled + panicked + moved + live` at every moment between polls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueueStats {
@@ -57,7 +57,7 @@ pub struct QueueStats {
     pub overrun_time: Duration,
     /// Slices cut short because a queue woke up that was to be served first.
     pub preemptions: u64,
-    /// Tasks spawned.
+    /// Tasks spawned here, or [moved](crate::move_to()) here.
     pub spawned: u64,
     /// Tasks that gave an output.
     pub completed: u64,
@@ -65,6 +65,8 @@ pub struct QueueStats {
     pub cancelled: u64,
     /// Tasks that panicked.
     pub panicked: u64,
+    /// Tasks that moved to another queue.
+    pub moved: u64,
     /// Spawns refused because the queue or group was full, the queue was closed, or the executor stopped: whether or
     /// not the caller looked at the result. A task from another thread that was refused when it arrived is also counted as
     /// spawned and cancelled.
@@ -187,7 +189,7 @@ impl Core {
             host_yields: self.turn.host_yields.get(),
             ready: queues.iter().map(|queue| queue.count_ready()).sum(),
             live: queues.iter().map(|queue| queue.live.get()).sum(),
-            spawned: sum.spawned.get(),
+            spawned: sum.spawned.get().wrapping_sub(sum.moved.get()),
             completed: sum.completed.get(),
             cancelled: sum.cancelled.get(),
             panicked: sum.panicked.get(),
@@ -242,6 +244,7 @@ impl Core {
             completed: counters.completed.get(),
             cancelled: counters.cancelled.get(),
             panicked: counters.panicked.get(),
+            moved: counters.moved.get(),
             refused: counters.refused.get(),
             waiting: queue.waiters.borrow().len(),
             periods: capped.periods,
@@ -320,6 +323,7 @@ impl QueueStats {
             completed: self.completed.saturating_sub(earlier.completed),
             cancelled: self.cancelled.saturating_sub(earlier.cancelled),
             panicked: self.panicked.saturating_sub(earlier.panicked),
+            moved: self.moved.saturating_sub(earlier.moved),
             refused: self.refused.saturating_sub(earlier.refused),
             periods: self.periods.saturating_sub(earlier.periods),
             throttled_periods: self.throttled_periods.saturating_sub(earlier.throttled_periods),
@@ -332,7 +336,7 @@ impl QueueStats {
 /// What one group has done since it was opened. From [`Group::stats`](crate::Group::stats) and
 /// [`Queue::group_stats`](crate::Queue::group_stats).
 ///
-/// `spawned == completed + cancelled + panicked + live` at every moment between polls. A group that closes is forgotten; one that is
+/// `spawned == completed + cancelled + panicked + moved + live` at every moment between polls. A group that closes is forgotten; one that is
 /// opened later under its key begins at zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -356,7 +360,7 @@ pub struct GroupStats {
     /// Time that polls and drops of its tasks took, with the executor's work around them, as far as the scheduler was told: where
     /// polls are short, [an estimate](crate::schedulers::Scheduler::served). None where `polls` is.
     pub busy: Option<Duration>,
-    /// Tasks spawned.
+    /// Tasks spawned here, or [moved](crate::move_to()) here.
     pub spawned: u64,
     /// Tasks that gave an output.
     pub completed: u64,
@@ -364,6 +368,8 @@ pub struct GroupStats {
     pub cancelled: u64,
     /// Tasks that panicked.
     pub panicked: u64,
+    /// Tasks that moved to another queue.
+    pub moved: u64,
 }
 
 impl RunQueue {
@@ -399,6 +405,7 @@ impl RunQueue {
             completed: counters.completed,
             cancelled: counters.cancelled,
             panicked: counters.panicked,
+            moved: counters.moved,
         }
     }
 }

@@ -131,6 +131,34 @@ impl ArrivalList {
         }
     }
 
+    /// Takes a task out that is linked. O(tasks before it).
+    ///
+    /// # Safety
+    ///
+    /// This is its owner thread.
+    pub(super) unsafe fn take_out(&self, link: Link) {
+        let (mut before, mut next) = (None, self.first.get());
+        while let Some(at) = next
+            && at != link
+        {
+            before = Some(at);
+            // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
+            next = unsafe { at.later() };
+        }
+        debug_assert!(next.is_some(), "{link:?} is in the list");
+        // SAFETY: as above.
+        let later = next.and_then(|at| unsafe { at.replace_later(None) });
+        match before {
+            // SAFETY: as above.
+            Some(before) => unsafe { before.set_later(later) },
+            None => self.first.set(later),
+        }
+        if later.is_none() {
+            self.last.set(before);
+        }
+        self.len.set(self.len.get() - 1);
+    }
+
     /// Moves the first task to the end, unless it is complete.
     fn keep_or_unlink(&self) {
         let Some(link) = self.pop() else { return };

@@ -312,6 +312,16 @@ impl Link {
         unsafe { self.0.as_ref() }.later.set(later);
     }
 
+    /// The task that came after it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`is_complete`](Link::is_complete).
+    pub(super) unsafe fn later(self) -> Option<Link> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.as_ref() }.later.get()
+    }
+
     /// Sets it; what it was.
     ///
     /// # Safety

@@ -6,15 +6,17 @@ use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, forget};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::task::{Context, Poll, Waker, ready};
 
 use super::finished::{FinishedList, FinishedTask};
-use super::header::{Header, abort, release_complete};
+use super::header::{Header, RecordKey, abort, release_complete};
 use super::joiner::Joiner;
+use super::shared::Local;
 use super::state::{LeaveJoin, State};
 use super::{AbortHandle, Id, JoinError, coop};
 use crate::base::drop_quietly;
+use crate::sync::Cell;
 
 /// Awaits the output of a spawned task.
 ///
@@ -118,6 +120,12 @@ impl<T> JoinHandle<T> {
     #[cfg(feature = "observe")]
     pub fn location(&self) -> &'static std::panic::Location<'static> {
         self.header().label.location()
+    }
+
+    /// The key of the task's record, if its executor is the owner of that.
+    pub(crate) fn record_of(&self, owner: &Local) -> Option<&Cell<RecordKey>> {
+        let task = self.header();
+        task.shared.local().filter(|&local| ptr::eq(local, owner)).map(|_| &task.owned.record)
     }
 
     /// Takes the output of a complete task.

@@ -9,7 +9,7 @@ use clockworker_schedulers::Ready;
 use super::header::{Header, Link, Phase, RecordKey, free, release_complete, tell_joiner};
 use super::probe::TaskView;
 use super::state::Taken;
-use super::{AbortHandle, Cause, Id, Label};
+use super::{AbortHandle, ArrivalList, Cause, Id, Label};
 
 /// The record's reference to a task that is not complete. Owner thread only.
 ///
@@ -82,6 +82,15 @@ impl LiveTask {
     pub(crate) fn arrive(&self, why: Ready) {
         let phase = if why == Ready::Spawned { Phase::Spawned } else { Phase::Woken };
         arrive(self.header, phase);
+    }
+
+    /// Takes the task off its queue's arrivals, and out of the hands of its scheduler: it waits. Not while it is polled.
+    pub(crate) fn park_for_move(&self, arrivals: &ArrivalList) {
+        if self.has_arrived() {
+            // SAFETY: this is the owner thread, whose reference this is.
+            unsafe { arrivals.take_out(Link::new(self.header)) };
+        }
+        self.set_phase(Phase::Parked);
     }
 
     /// Marks the task as ready, unless it is being polled.

@@ -81,6 +81,11 @@ pub trait Probe: Any + Send + Sync {
         let _ = task;
     }
 
+    /// A task has [moved](crate::move_to()) to another queue, where it is ready. It was at `from` before, and was ready there or not.
+    fn moved(&self, task: &TaskView<'_>, from: TaskRef, was_ready: bool) {
+        let _ = (task, from, was_ready);
+    }
+
     /// A task that waited is ready. One that yields is not told here but [there](Probe::polled), and one that was aborted nowhere.
     fn woken(&self, task: &TaskView<'_>, by: WokenBy) {
         let _ = (task, by);
@@ -374,9 +379,9 @@ pub enum WakerOp {
     Drop,
 }
 
-/// A task, as long as it lives: its queue, and its place there.
+/// A task, as long as it lives and does not [move](Probe::moved): its queue, and its place there.
 ///
-/// The place of a task that has ended is given to another one, with another generation.
+/// The place of a task that has ended, or moved away, is given to another one, with another generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskRef {
     /// The index of its queue. That of a queue that is gone is given to another one.
@@ -385,6 +390,12 @@ pub struct TaskRef {
     pub slot: u32,
     /// How many tasks and groups the queue had had when it was spawned, modulo 2^32.
     pub generation: u32,
+}
+
+impl From<RecordKey> for TaskRef {
+    fn from(RecordKey { queue, slot, generation }: RecordKey) -> Self {
+        Self { queue, slot, generation }
+    }
 }
 
 /// What of a task is known on any thread.
@@ -452,8 +463,7 @@ impl<'a> TaskView<'a> {
 
     /// Its queue, and its place there.
     pub fn place(&self) -> TaskRef {
-        let RecordKey { queue, slot, generation } = self.task.0.owned.record.get();
-        TaskRef { queue, slot, generation }
+        self.task.0.owned.record.get().into()
     }
 
     /// Its queue's [number](crate::QueueStats::number). None in [`woken`](Probe::woken) and [`ended`](Probe::ended).

@@ -10,6 +10,7 @@ mod callbacks;
 mod changing;
 mod handing_over;
 mod hostile;
+mod moves;
 mod order;
 mod scheduler_drops;
 mod watchdog;

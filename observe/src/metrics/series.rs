@@ -37,10 +37,11 @@ const QUEUES: &[(&str, &str, Value)] = &[
         "Time with work and no cap left",
         Time(|q| q.throttled_time),
     ),
-    ("clockworker_queue_tasks_spawned_total", "Tasks spawned", Count(|q| q.spawned)),
+    ("clockworker_queue_tasks_spawned_total", "Tasks spawned or moved here", Count(|q| q.spawned)),
     ("clockworker_queue_tasks_completed_total", "Tasks that gave an output", Count(|q| q.completed)),
     ("clockworker_queue_tasks_cancelled_total", "Tasks aborted or cancelled", Count(|q| q.cancelled)),
     ("clockworker_queue_tasks_panicked_total", "Tasks that panicked", Count(|q| q.panicked)),
+    ("clockworker_queue_tasks_moved_total", "Tasks that went on in another queue", Count(|q| q.moved)),
     ("clockworker_queue_tasks_refused_total", "Spawns refused", Count(|q| q.refused)),
     ("clockworker_queue_periods_total", "Periods of its cap with work", Count(|q| q.periods)),
     (

@@ -122,6 +122,11 @@ impl Records {
         self.groups.finished(group, finish);
     }
 
+    /// Counts a task as moved away from its group.
+    pub(crate) fn count_moved(&mut self, group: GroupIndex) {
+        self.groups.moved(group);
+    }
+
     /// Counts a poll of a task in its group, if it has one.
     #[inline]
     pub(crate) fn count_poll(&mut self, task: Task, service_ns: u64) {

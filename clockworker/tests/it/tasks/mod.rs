@@ -6,6 +6,7 @@ mod faults;
 mod join_set;
 mod large;
 mod matrix;
+mod moves;
 mod panics;
 mod ready_awaits;
 mod unhandled_panic;
