@@ -39,7 +39,7 @@ fn play_all(kind: Kind, (short, long): (u64, u64), bytes: usize) -> Audit {
             }
         }
     });
-    println!("{} tasks with {} polls", sum.tasks, sum.polls);
+    println!("{} tasks with {} polls, {} moved", sum.tasks, sum.polls, sum.moves);
     sum
 }
 
@@ -58,6 +58,7 @@ fn every_promise_holds_whatever_is_done() {
     let of_users = |by: &Actor| matches!(by, Actor::Outside | Actor::Main | Actor::Task);
     let kinds = sum.aborts.iter().filter(|(_, by, _)| of_users(by)).count();
     assert!(kinds == 4 * 3 * 2 + 2 * 2 || seed().is_some(), "{:?}", sum.aborts);
+    assert!(sum.moves > 200 || seed().is_some(), "{} tasks moved", sum.moves);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Clockworker, as the programs see it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -46,6 +46,8 @@ pub(super) struct Clockworker {
     host: Host,
     pub(super) threads: Threads,
     queues: RefCell<Vec<Queue>>,
+    /// Whether any task may have moved.
+    has_moves: Cell<bool>,
     groups: Table<(Group, u16)>,
     aborts: Table<AbortHandle>,
     /// Tasks that other threads spawned.
@@ -132,6 +134,7 @@ impl Clockworker {
             host,
             threads: Threads::start(threads),
             queues: RefCell::new(vec![ex.default_queue().clone()]),
+            has_moves: Cell::new(false),
             ex: RefCell::new(Some(Rc::new(ex))),
             groups: Table::default(),
             aborts: Table::default(),
@@ -142,6 +145,11 @@ impl Clockworker {
 
     pub(super) fn queue(&self, queue: u16) -> Queue {
         self.queues.borrow()[usize::from(queue)].clone()
+    }
+
+    /// From now on queues are looked up at each poll.
+    pub(super) fn note_moves(&self) {
+        self.has_moves.set(true);
     }
 
     pub(super) fn keep_abort(&self, task: TaskName, join: JoinHandle<Output>) -> Join {
@@ -454,6 +462,28 @@ impl Subject for Clockworker {
             (Some(handle), Thread::Other) => self.threads.have(move || handle.abort()),
             (None, _) => {}
         }
+    }
+
+    fn move_task(&self, task: TaskName, Join(join): &Join, queue: u16) -> Option<bool> {
+        let queue = self.queue(queue);
+        let before = queue.stats().spawned;
+        self.note_moves();
+        join.move_to(&queue).ok()?;
+        let has_come = queue.stats().spawned > before;
+        if has_come {
+            self.hostility.iter().for_each(|hostility| hostility.ended(task));
+        }
+        Some(has_come)
+    }
+
+    fn queue_of_polled(&self, last: u16) -> u16 {
+        if !self.has_moves.get() {
+            return last;
+        }
+        let number = Queue::current().map(|queue| queue.stats().number);
+        let queues = self.queues.borrow();
+        let at = queues.iter().position(|queue| Some(queue.stats().number) == number);
+        at.map_or(last, |at| at as u16)
     }
 
     fn polled(&self, queue: u16) {

@@ -61,6 +61,10 @@ pub(super) enum Event {
     Panics(TaskName),
     /// A task is about to be woken.
     Woken(TaskName),
+    /// A task is in that queue by a move, or comes there when it is admitted; whether it is ready by the move.
+    Moved(TaskName, u16, bool),
+    /// A task is about to ask for a move after its poll.
+    Moves(TaskName),
     /// A task is about to be aborted.
     Aborted(TaskName, Actor, Thread),
     /// A task's future is being dropped.

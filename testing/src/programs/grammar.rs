@@ -125,6 +125,7 @@ impl<'a> Grammar<'a> {
                 Op::TouchHandle { of: self.name(), in_wake: touch & 1 > 0, in_drop: touch & 2 > 0 }
             }
             88..=95 if depth > 0 => self.spawn(depth),
+            96..=99 => Op::Move(self.name(), tape.below(SLOTS)),
             _ => Op::Yield(1 + tape.below(60)),
         }
     }
@@ -168,6 +169,7 @@ impl<'a> Grammar<'a> {
                 awaited: tape.below(6),
                 rest: [Rest::Detached, Rest::Aborted, Rest::Dropped][usize::from(tape.below(3))],
             },
+            14 => Wait::Moved(tape.below(SLOTS)),
             _ => Wait::Retired(self.slot(), tape.below(20)),
         }
     }

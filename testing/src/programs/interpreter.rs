@@ -45,6 +45,14 @@ pub(super) trait Subject: Sized + 'static {
     ) -> Option<Self::Join>;
     fn elsewhere(&self, task: TaskName, act: Elsewhere<Self::Join>);
     fn abort(&self, task: TaskName, on: Thread);
+    /// Moves a task to a queue. If that was done, whether the task is ready by it: not if it was there, or is still to be admitted.
+    fn move_task(&self, _task: TaskName, _join: &Self::Join, _queue: u16) -> Option<bool> {
+        None
+    }
+    /// The queue of the task that is being polled, which was in that queue when it was polled last.
+    fn queue_of_polled(&self, last: u16) -> u16 {
+        last
+    }
     /// Runs the executor. `lead` is the trace from here on of the executor that went first.
     fn run(&self, run: &Run<Self>, until: Until<'_, Self::Join>, lead: &[Entry]) -> Stopped;
     /// Drops the executor.
@@ -194,6 +202,7 @@ impl<S: Subject> Interpreter<S> {
                 (Some(handle), Thread::Other) => self.subject.elsewhere(of, Elsewhere::DropHandle(handle)),
                 (handle, _) => drop(handle),
             },
+            Op::Move(of, slot) => self.move_task(of, slot),
             Op::TouchHandle { of, in_wake, in_drop } => self.touch_handle(of, in_wake, in_drop),
             Op::Queue(_, Change::OwnScheduler(policy)) => {
                 let _refused = by.map(|queue| self.subject.change(queue, Change::Scheduler(policy)));
@@ -239,6 +248,15 @@ impl<S: Subject> Interpreter<S> {
             spawning(task, || self.subject.spawn(on, queue, task, future))
         };
         handle.into_iter().for_each(|handle| self.keep_handle(task, handle));
+    }
+
+    fn move_task(&self, of: TaskName, slot: u8) {
+        let Some((queue, _)) = self.queue(slot).or_else(|| self.queue(0)) else { return };
+        let Some(handle) = self.handles.take(of) else { return };
+        if let Some(is_ready) = self.subject.move_task(of, &handle, queue) {
+            self.trace.note(Event::Moved(of, queue, is_ready));
+        }
+        self.handles.put(of, handle);
     }
 
     /// Polls a handle with a waker that panics.

@@ -43,6 +43,8 @@ pub(super) enum Op {
     Spawn(On, Arc<Script>),
     Abort(TaskName, Thread),
     DropHandle(TaskName, Thread),
+    /// Moves a task, if its handle was not taken, to the queue of that slot, or the first one.
+    Move(TaskName, u8),
     /// Polls a join handle with a waker that panics when it is woken, or dropped.
     TouchHandle {
         of: TaskName,
@@ -72,6 +74,8 @@ pub(super) enum Wait {
     Set { first: TaskName, tasks: u8, awaited: u8, rest: Rest },
     /// For a queue to be retired, with so many yields as its time.
     Retired(u8, u8),
+    /// Until it has moved to the queue of that slot, or the first one.
+    Moved(u8),
 }
 
 /// What becomes of the tasks of a set that are not awaited.

@@ -70,7 +70,7 @@ impl Accounts {
     /// From the queues' statistics after the end.
     pub(super) fn after_drop(&mut self, queues: &[Queue], hostile: Option<usize>) {
         for (at, stats) in queues.iter().map(Queue::stats).enumerate() {
-            let tasks = [stats.spawned, stats.completed, stats.cancelled, stats.panicked];
+            let tasks = [stats.spawned - stats.moved, stats.completed, stats.cancelled, stats.panicked];
             self.queues.iter_mut().zip(tasks).for_each(|(sum, count)| *sum += count);
             self.polls.push(stats.polls);
             self.off += stats.live as u64 + stats.ready as u64;
@@ -86,6 +86,8 @@ pub struct Audit {
     pub tasks: u64,
     /// Polls.
     pub polls: u64,
+    /// Tasks that were moved, those not counted that moved themselves.
+    pub moves: u64,
     /// Where tasks were when they were aborted, by what, and on which thread.
     pub aborts: BTreeSet<(Phase, Actor, Thread)>,
     /// How often each kind of event was seen.
@@ -126,6 +128,7 @@ impl Audit {
     pub fn add(&mut self, other: &Audit) {
         self.tasks += other.tasks;
         self.polls += other.polls;
+        self.moves += other.moves;
         self.aborts.extend(&other.aborts);
         other.events.iter().for_each(|(kind, times)| *self.events.entry(*kind).or_default() += times);
         other.complaints.iter().for_each(|(what, times)| self.complain(what, *times));
@@ -144,6 +147,8 @@ struct Seen {
     spawned: u64,
     spawned_on: Option<Thread>,
     queue: u16,
+    /// It moves after its last poll.
+    moves: bool,
     refused: u64,
     unmade: u64,
     future_drops: u64,
@@ -221,6 +226,8 @@ impl Reader {
                 let seen = self.task(task);
                 (seen.running, seen.waits_for) = (false, Some(waits_for));
             }
+            Event::Moved(task, queue, is_ready) => self.moved(task, queue, is_ready),
+            Event::Moves(task) => self.task(task).moves = true,
             Event::Woken(task) => drop(self.task(task).woken.get_or_insert(polls)),
             Event::Aborted(task, by, on) => self.aborted(task, by, on),
             Event::FutureDropped(task) => self.dropped(task),
@@ -273,6 +280,18 @@ impl Reader {
         self.audit.complain("polls without a wake", unwoken.into());
         let seen = self.task(task);
         (seen.woken, seen.running, seen.polled) = (None, true, true);
+        (seen.queue, seen.moves) = (queue, false);
+    }
+
+    fn moved(&mut self, task: TaskName, queue: u16, is_ready: bool) {
+        let (polls, before) = (self.polls, self.polls_of(queue));
+        self.audit.moves += u64::from(is_ready);
+        let seen = self.task(task);
+        seen.woken = seen.woken.or(is_ready.then_some(polls));
+        seen.queue = queue;
+        if let Some((_, polls, _)) = &mut seen.aborted {
+            *polls = before;
+        }
     }
 
     fn aborted(&mut self, task: TaskName, by: Actor, on: Thread) {
@@ -281,7 +300,9 @@ impl Reader {
             self.audit.aborts.insert((seen.phase(polls), by, on));
             // An admission that takes long is followed by a slice of one poll, also if the abort comes before it.
             let grace = u64::from(self.polls_at_unmade == Some(polls));
-            self.task(task).aborted = Some((by, self.polls_of(seen.queue) + grace, self.unmade));
+            // In which queue it will be dropped is not known of one that moves.
+            let before = if seen.moves { u64::MAX } else { self.polls_of(seen.queue) + grace };
+            self.task(task).aborted = Some((by, before, self.unmade));
         }
     }
 

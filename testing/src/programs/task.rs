@@ -99,10 +99,14 @@ impl<S: Subject> Future for TaskFuture<S> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Output> {
         let this = self.get_mut();
         let script = Arc::clone(&this.script);
+        let run = this.run.upgrade();
+        if let Some(run) = &run {
+            this.queue = run.subject.queue_of_polled(this.queue);
+        }
         if !this.trace.note(Event::Polled(script.name, this.queue)) {
             return Poll::Pending;
         }
-        let Some(run) = this.run.upgrade() else { return Poll::Pending };
+        let Some(run) = run else { return Poll::Pending };
         this.in_line = false;
         run.polled(script.name, this.queue, cx.waker());
         if run.asking.get() {

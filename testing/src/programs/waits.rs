@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
-use clockworker::{JoinSet, yield_now};
+use clockworker::{JoinSet, move_to, yield_now};
 
 use super::clockworker::{Clockworker, Join};
 use super::event::{Event, spawning};
@@ -25,6 +25,15 @@ pub(super) fn waiting(run: &Run<Clockworker>, by: TaskName, wait: &Wait) -> Opti
         Wait::Set { first, tasks, awaited, rest } => {
             let tasks = first..first.saturating_add(tasks.into());
             Box::pin(await_some(collect(run, tasks), awaited, rest))
+        }
+        Wait::Moved(slot) => {
+            let (queue, _) = run.queue(slot).or_else(|| run.queue(0))?;
+            let (queue, trace) = (run.subject.queue(queue), run.trace.clone());
+            run.subject.note_moves();
+            Box::pin(async move {
+                trace.note(Event::Moves(by));
+                _ = move_to(&queue).await;
+            })
         }
         Wait::Retired(slot, yields) => {
             let queue = run.subject.queue(run.closing(slot)?);
