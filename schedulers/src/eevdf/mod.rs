@@ -22,7 +22,7 @@ pub use share::{Share, ShareError};
 pub use vtime::{Lag, VirtualTime};
 
 use clock::{NEAR, REACH, VirtualClock, is_near_zero};
-use entry::{Entry, MAX_NS, NO_SEAT, State};
+use entry::{Entry, MAX_NS, State};
 use order::Order;
 
 /// What is left of the request of a queue that is to be served soon.
@@ -233,14 +233,15 @@ impl Eevdf {
 
     /// Makes a runnable or drained queue sleep at once. (The last one stays drained: nothing is owed to it then.)
     pub fn sleep(&mut self, id: QueueId) {
-        if self.state(id) == State::Runnable && self.runnable > 1 {
-            self.stop(id);
-        } else {
+        match self.state(id) {
+            State::Runnable if self.runnable > 1 => {
+                self.stop(id);
+                self.fall_asleep(id.index);
+            }
             // Where nobody stays awake, nothing is kept.
-            self.drain(id);
-        }
-        if self.runnable > 0 && self.state(id) == State::Drained {
-            self.fall_asleep(id.index);
+            State::Runnable => self.drain(id),
+            State::Drained if self.runnable > 0 => self.fall_asleep(id.index),
+            State::Drained | State::Asleep | State::Vacant => {}
         }
     }
 
@@ -271,7 +272,7 @@ impl Eevdf {
             self.longest_turn_ns = service_ns;
         }
         if served {
-            if seat != NO_SEAT && self.order.eligible.is_taken(seat as usize) {
+            if self.order.eligible.is_taken(seat as usize) {
                 self.order.eligible.put(seat as usize, deadline, id.index);
             }
             self.settle();
@@ -301,9 +302,10 @@ impl Eevdf {
     #[inline(always)]
     pub fn pick(&mut self) -> Option<QueueId> {
         match self.runnable {
-            0 => None,
+            2.. => self.pick_contended(),
             1 if self.may_go_on_alone() => Some(self.id_at(self.woken_last)),
-            _ => self.pick_contended(),
+            1 => self.pick_behind(),
+            0 => None,
         }
     }
 
@@ -371,9 +373,15 @@ impl Eevdf {
         }
     }
 
+    /// Picks where the only queue with work is to be compared with those without.
+    #[inline(never)]
+    fn pick_behind(&mut self) -> Option<QueueId> {
+        self.give_key();
+        self.pick_contended()
+    }
+
     #[inline(always)]
     fn pick_contended(&mut self) -> Option<QueueId> {
-        self.give_key();
         loop {
             if let Some(picked) = self.first_eligible() {
                 return Some(picked);

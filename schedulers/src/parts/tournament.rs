@@ -106,10 +106,10 @@ impl Tournament {
         self.root = root;
     }
 
-    /// Whether somebody sits there.
+    /// Whether somebody sits there. Nobody does where there is no such seat.
     #[inline]
     pub(crate) fn is_taken(&self, seat: usize) -> bool {
-        self.nodes[self.capacity() + seat].is_somebody()
+        self.nodes.get(self.capacity() + seat).is_some_and(|entry| entry.is_somebody())
     }
 
     /// The least key, and whose it is.
