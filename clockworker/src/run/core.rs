@@ -19,7 +19,7 @@ use super::spawn::Tags;
 use super::timing::Pace;
 use super::turn::{MainFuture, Round, TurnState};
 use crate::base::Clock;
-use crate::task::{Local, Shared, SharedRef};
+use crate::task::{Local, OwnerRef};
 
 /// How long an executor may keep its host waiting.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct HostLimits {
 pub(crate) struct Core {
     /// Itself, for what it calls that may want it.
     pub(super) this: Weak<Core>,
-    pub(crate) shared: SharedRef,
+    pub(crate) shared: OwnerRef,
     /// The process that made it, which alone may run it.
     process: u32,
     /// Time, and the accounts it is billed to.
@@ -72,7 +72,7 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn new(clock: Clock, limits: HostLimits) -> Rc<Self> {
-        let shared = SharedRef::new(Shared::new());
+        let shared = OwnerRef::new();
         Rc::new_cyclic(|this| Self {
             this: this.clone(),
             process: process::id(),
@@ -101,7 +101,7 @@ impl Core {
     /// What only the owner thread reaches.
     #[inline]
     pub(super) fn local(&self) -> &Local {
-        self.shared.on_owner_thread()
+        self.shared.local()
     }
 
     /// Panics in a child process made by a `fork`: what its copy of the executor ran, the parent runs too.

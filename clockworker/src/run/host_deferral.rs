@@ -89,8 +89,8 @@ impl HostDeferral {
     fn take(&self) -> bool {
         let Some(state) = self.mark.state.get() else { return false };
         state.is_deferred.set(false);
-        let came = self.mark.shared.on_owner_thread().arrivals.came();
-        state.came_before.take().is_some_and(|before| before != came)
+        let came = self.mark.shared.local().map(|local| local.arrivals.came());
+        state.came_before.take().is_some_and(|before| Some(before) != came)
     }
 
     /// Notes that the waker of a host is dropped: another one may have its address.
@@ -105,9 +105,9 @@ impl WakeTarget for Mark {
     fn wake(&self) {
         let Some(state) = self.state.get().filter(|state| state.is_deferred.replace(false)) else { return };
         state.works.set(true);
-        let arrivals = &self.shared.on_owner_thread().arrivals;
-        state.came_before.set(Some(arrivals.came()));
-        arrivals.begin_deferred();
+        let Some(local) = self.shared.local() else { return };
+        state.came_before.set(Some(local.arrivals.came()));
+        local.arrivals.begin_deferred();
         self.shared.inbox.wake_parked_host();
     }
 }

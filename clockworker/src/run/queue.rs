@@ -21,15 +21,14 @@ use crate::base::drop_quietly;
 use crate::queue::{
     Counters, GroupIndex, Limits, MAX_TASKS, Policy, PolicyFault, Records, Waiters, Watchdog,
 };
-use crate::task::{ArrivalList, Finish, LiveTask, RecordKey, SharedRef};
+use crate::task::{ArrivalList, ArrivalListRef, Finish, LiveTask, RecordKey};
 
 /// A queue: the records of its tasks, its scheduler, its counters. [`Queue`](crate::Queue) is the handle.
 pub(crate) struct RunQueue {
     pub(super) name: RefCell<Arc<str>>,
     /// Its id in the tree of queues, and its place in the table of queues.
     pub(crate) id: QueueId,
-    /// Where its arrivals are.
-    shared: SharedRef,
+    arrivals: ArrivalListRef,
     pub(crate) records: RefCell<Records>,
     pub(super) service: Service,
     /// Tasks that the scheduler has and that are not aborted.
@@ -71,7 +70,7 @@ pub(crate) struct RunQueue {
 impl RunQueue {
     pub(crate) fn new<S: Scheduler + 'static>(
         (name, id): (Arc<str>, QueueId),
-        shared: SharedRef,
+        arrivals: ArrivalListRef,
         standing: QueueSetup,
         scheduler: S,
     ) -> Rc<Self> {
@@ -79,7 +78,7 @@ impl RunQueue {
         Rc::new(Self {
             name: RefCell::new(name),
             id,
-            shared,
+            arrivals,
             records: RefCell::default(),
             service: Service::new(scheduler),
             ready: Cell::new(0),
@@ -162,7 +161,7 @@ impl RunQueue {
     /// The tasks that its scheduler has not got yet.
     #[inline]
     pub(crate) fn arrivals(&self) -> &ArrivalList {
-        self.shared.on_owner_thread().arrivals.of(self.index())
+        &self.arrivals
     }
 
     /// Whether tasks came that its scheduler has not got yet, and that are not aborted.

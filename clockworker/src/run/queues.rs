@@ -130,7 +130,8 @@ impl Core {
         let (is_idle, cap) = (setup.is_idle, setup.cap);
         let parent = setup.parent.as_ref().map(|parent| parent.id);
         self.arrivals().add_queue(id.index());
-        let queue = RunQueue::new((name.into(), id), self.shared.clone(), setup, scheduler);
+        let arrivals = self.shared.arrivals_of(id.index() as u32);
+        let queue = RunQueue::new((name.into(), id), arrivals, setup, scheduler);
         let mut queues = self.queues.list.borrow_mut();
         if queues.len() <= id.index() {
             queues.resize(id.index() + 1, None);

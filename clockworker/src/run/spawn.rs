@@ -105,7 +105,7 @@ impl Core {
         let mut handle = None;
         self.make_runnable(queue);
         let task = queue.insert(group, |key| {
-            let (task, join) = spawn_here(self.shared.clone(), key, label.clone(), future);
+            let (task, join) = spawn_here(self.shared.share(), key, label.clone(), future);
             handle = Some(join);
             task
         });

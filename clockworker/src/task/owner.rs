@@ -23,6 +23,17 @@ impl<T> OwnerCell<T> {
     pub(crate) fn get(&self) -> Option<&T> {
         self.owner.is_current().then_some(&self.value)
     }
+
+    /// The value.
+    ///
+    /// # Safety
+    ///
+    /// This is the owner's thread.
+    #[inline(always)]
+    pub(super) unsafe fn get_unchecked(&self) -> &T {
+        debug_assert!(self.owner.is_current(), "on the owner's thread alone");
+        &self.value
+    }
 }
 
 #[cfg(test)]

@@ -93,13 +93,15 @@ impl Shared {
         self.local.get()
     }
 
-    /// The owner thread's part, for those who never leave it.
-    #[inline]
-    pub(crate) fn on_owner_thread(&self) -> &Local {
-        match self.local() {
-            Some(local) => local,
-            None => unreachable!("queues and the run loop are the owner thread's"),
-        }
+    /// The owner thread's part.
+    ///
+    /// # Safety
+    ///
+    /// This is the owner thread.
+    #[inline(always)]
+    pub(super) unsafe fn local_unchecked(&self) -> &Local {
+        // SAFETY: the caller's promise.
+        unsafe { self.local.get_unchecked() }
     }
 
     /// Takes the memory of a cell: from the pool, if this is the owner thread.
@@ -217,10 +219,9 @@ impl Shared {
     /// The queue of that name.
     pub(crate) fn find(&self, name: &str) -> Result<Option<QueueId>, Stopped> {
         let names = self.names();
-        match (names.queues.get(name).filter(|named| named.is_open), names.stopped) {
-            (Some(named), _) => Ok(Some(named.id)),
-            (None, Some(why)) => Err(why),
-            (None, None) => Ok(None),
+        match names.queues.get(name) {
+            Some(named) if named.is_open => Ok(Some(named.id)),
+            _ => names.stopped.map_or(Ok(None), Err),
         }
     }
 

@@ -134,7 +134,15 @@ impl Deref for SharedRef {
 impl Clone for SharedRef {
     #[inline]
     fn clone(&self) -> Self {
-        match self.local() {
+        self.clone_by(self.local())
+    }
+}
+
+impl SharedRef {
+    /// Takes one more reference, a credit of the owner thread's, if `local` is its part.
+    #[inline]
+    pub(super) fn clone_by(&self, local: Option<&Local>) -> Self {
+        match local {
             Some(local) if !local.credits.closed.get() => {
                 if local.credits.in_hand.get() == 0 {
                     self.take(BLOCK);
