@@ -33,6 +33,11 @@ impl CpuTimes {
         Self { on_cpu, off_cpu: if is_ready { took - on_cpu } else { counted } }
     }
 
+    #[cfg(feature = "stalls")]
+    fn plus(self, other: Self) -> Self {
+        Self { on_cpu: self.on_cpu + other.on_cpu, off_cpu: self.off_cpu + other.off_cpu }
+    }
+
     fn read(path: &str) -> Option<Self> {
         Self::parse(&fs::read_to_string(path).ok()?)
     }
@@ -45,6 +50,37 @@ impl CpuTimes {
         let [on_cpu, off_cpu, counted] =
             [on_cpu, off_cpu, on_cpu | off_cpu | slices].map(Duration::from_nanos);
         (!counted.is_zero()).then_some(Self { on_cpu, off_cpu })
+    }
+}
+
+/// What a thread has had of its CPU in a poll.
+///
+/// A thread that is ready at the end may have slept before. So each look at which it sleeps ends what is counted up to there: no wait is
+/// under way then, and the kernel has counted all of them.
+#[cfg(feature = "stalls")]
+#[derive(Debug)]
+pub(crate) struct CpuTimesOfPoll {
+    last: CpuTimes,
+    /// How long the poll had taken then.
+    took: Duration,
+    until_then: CpuTimes,
+}
+
+#[cfg(feature = "stalls")]
+impl CpuTimesOfPoll {
+    pub(crate) fn new(began: CpuTimes) -> Self {
+        let until_then = CpuTimes { on_cpu: Duration::ZERO, off_cpu: Duration::ZERO };
+        Self { last: began, took: Duration::ZERO, until_then }
+    }
+
+    /// The thread sleeps, once the poll has taken so long.
+    pub(crate) fn sleeps(&mut self, now: CpuTimes, took: Duration) {
+        *self = Self { last: now, took, until_then: self.until(now, took, false) };
+    }
+
+    /// What it has had by now, in a poll that has taken so long.
+    pub(crate) fn until(&self, now: CpuTimes, took: Duration, is_ready: bool) -> CpuTimes {
+        self.until_then.plus(now.since(self.last, took.saturating_sub(self.took), is_ready))
     }
 }
 
@@ -83,6 +119,18 @@ mod tests {
         // The kernel's numbers may be a tick late.
         assert_eq!(since(times(124, 30), true), times(20, 0));
         assert_eq!(since(times(90, 30), false), times(0, 20));
+    }
+
+    #[test]
+    #[cfg(feature = "stalls")]
+    fn what_a_thread_has_slept_before_is_no_wait() {
+        let ms = Duration::from_millis;
+        let times = |on_cpu, off_cpu| CpuTimes { on_cpu: ms(on_cpu), off_cpu: ms(off_cpu) };
+        let mut poll = CpuTimesOfPoll::new(times(100, 10));
+        poll.sleeps(times(101, 12), ms(25));
+        poll.sleeps(times(101, 12), ms(75));
+        assert_eq!(poll.until(times(111, 12), ms(100), true), times(11, 17), "15 ms are not known");
+        assert_eq!(poll.until(times(111, 12), ms(100), false), times(11, 2));
     }
 
     #[test]

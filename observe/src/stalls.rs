@@ -47,7 +47,7 @@
 //!
 //! The lookout wakes up four times per threshold, whatever the executors do, which costs what a timer costs: with 34 µs of CPU
 //! time for each look, of which a bare timer takes 28 (2026-11-23, a virtual machine, Linux 6.18), some 0.15 % of a CPU at a
-//! threshold of 100 ms, and 3 % at 5 ms. On Linux a look that finds a new poll reads a file of `/proc` too.
+//! threshold of 100 ms, and 3 % at 5 ms. On Linux a look at a poll reads a file of `/proc` too, or two if its thread sleeps.
 
 mod decide;
 mod detector;

@@ -45,6 +45,12 @@ impl Decide {
         self.is_told.then_some(self.so_far)
     }
 
+    /// How long the poll has run by the last look, if it goes on and was not said to run for too long.
+    pub(super) fn goes_on(&self) -> Option<Duration> {
+        let goes_on = !self.poll.is_multiple_of(2) && !self.so_far.is_zero() && !self.is_told;
+        goes_on.then_some(self.so_far)
+    }
+
     /// Whether the last look was the first at a poll.
     pub(super) fn has_begun(&self) -> bool {
         !self.poll.is_multiple_of(2) && self.so_far.is_zero()

@@ -18,7 +18,8 @@ pub struct Stall {
     pub so_far: Duration,
     /// For how long of that its thread had a CPU, to some milliseconds, on Linux. A poll that sleeps or waits for a lock has none.
     pub on_cpu: Option<Duration>,
-    /// For how long its thread was ready to run and had no CPU, on Linux: then the machine is busy, and the poll may be short.
+    /// For how long its thread was ready to run and had no CPU, on Linux: then the machine is busy, and the poll may be short. To a
+    /// quarter of the threshold: what a thread sleeps between two looks at it may count too.
     pub off_cpu: Option<Duration>,
     /// The detector's threshold.
     pub threshold: Duration,

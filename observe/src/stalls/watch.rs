@@ -9,7 +9,7 @@ use super::detector::Hook;
 use super::limit::RateLimit;
 use super::{Stall, StallStats};
 use crate::beacon::Beacon;
-use crate::cpu_times::{CpuTimes, is_ready};
+use crate::cpu_times::{CpuTimes, CpuTimesOfPoll, is_ready};
 use crate::quietly::{call_quietly, drop_quietly};
 use crate::sync::{self, AtomicBool, Mutex, MutexGuard};
 
@@ -30,8 +30,8 @@ pub(super) struct Watch {
 
 struct Looking {
     decide: Decide,
-    /// When the poll was seen first.
-    then: Option<CpuTimes>,
+    /// From when the poll was seen first.
+    times: Option<CpuTimesOfPoll>,
     limit: RateLimit,
     /// Stalls kept back since the last report.
     suppressed: u64,
@@ -51,7 +51,12 @@ impl Watch {
             threshold,
             hooks,
             is_over: AtomicBool::new(false),
-            looking: Mutex::new(Looking { decide: Decide::new(threshold), then: None, limit, suppressed: 0 }),
+            looking: Mutex::new(Looking {
+                decide: Decide::new(threshold),
+                times: None,
+                limit,
+                suppressed: 0,
+            }),
             stats: Mutex::default(),
         }
     }
@@ -95,7 +100,10 @@ impl Watch {
         let sequence = self.beacon.sequence();
         let so_far = looking.decide.look(before, sequence, now());
         if looking.decide.has_begun() {
-            looking.then = self.cpu_times();
+            looking.times = self.cpu_times().map(CpuTimesOfPoll::new);
+        }
+        if let Some(goes_on) = looking.decide.goes_on() {
+            self.note_sleep(&mut looking.times, goes_on);
         }
         let Some(so_far) = so_far else {
             return looking.decide.too_long().into_iter().for_each(|so_far| self.stats().lasts(so_far));
@@ -111,8 +119,8 @@ impl Watch {
             self.stats().suppressed += 1;
             return;
         }
-        let times = looking.then.zip(self.cpu_times());
-        let times = times.map(|(then, now)| now.since(then, so_far, self.thread_id.is_some_and(is_ready)));
+        let times = looking.times.as_ref().zip(self.cpu_times());
+        let times = times.map(|(times, now)| times.until(now, so_far, self.is_ready()));
         let stall = Stall {
             holder,
             so_far,
@@ -129,6 +137,19 @@ impl Watch {
 
     fn cpu_times(&self) -> Option<CpuTimes> {
         CpuTimes::of_thread(self.thread_id?)
+    }
+
+    /// Whether the thread runs, or is ready to.
+    fn is_ready(&self) -> bool {
+        self.thread_id.is_some_and(is_ready)
+    }
+
+    /// Notes it if the thread sleeps in the poll, which has taken so long.
+    fn note_sleep(&self, times: &mut Option<CpuTimesOfPoll>, took: Duration) {
+        let Some(times) = times.as_mut().filter(|_| !self.is_ready()) else { return };
+        if let Some(now) = self.cpu_times() {
+            times.sleeps(now, took);
+        }
     }
 
     fn call(&self, hook: &Hook, stall: &Stall) {

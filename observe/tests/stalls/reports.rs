@@ -12,6 +12,36 @@ use clockworker::yield_now;
 use super::*;
 use crate::support::*;
 
+/// How long this thread has been ready without a CPU, as far as the kernel has counted.
+#[cfg(target_os = "linux")]
+fn counted_off_cpu() -> Option<Duration> {
+    let counted = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(Duration::from_nanos(counted.split(' ').nth(1)?.parse().ok()?))
+}
+
+/// It computes by the time of the report, so that its thread is ready. On a machine that lets the lookout sleep all the while, half a
+/// threshold is not known.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_poll_sleeps_before_it_computes_is_no_wait_for_a_cpu() {
+    const THRESHOLD: Duration = Duration::from_millis(400);
+    let Some(before) = counted_off_cpu() else { return };
+    let (ex, _guard, reports) = watched(THRESHOLD);
+    let task = ex.spawn(async move {
+        reports.recv_timeout(380 * MS).unwrap_err();
+        loop {
+            match reports.try_recv() {
+                Ok(stall) => return (stall, counted_off_cpu()),
+                Err(_) => spin_loop(),
+            }
+        }
+    });
+    let (stall, after) = ex.block_on(task).unwrap();
+    let counted = after.unwrap() - before;
+    let off_cpu = stall.off_cpu.unwrap();
+    assert!(off_cpu <= counted + THRESHOLD / 2 + 20 * MS, "{off_cpu:?}, counted {counted:?}: {stall}");
+}
+
 /// Computes until told to end.
 fn guilty_of_spinning(ended: &AtomicBool) {
     while !ended.load(Ordering::Relaxed) {
