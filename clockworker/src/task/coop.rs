@@ -42,9 +42,25 @@ pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
             cx.waker().wake_by_ref();
             Poll::Pending
         }
+        UNLIMITED => Poll::Ready(()),
         left => {
             LEFT.set(left - 1);
             Poll::Ready(())
         }
+    }
+}
+
+#[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    /// A thread that joins a task each 100 µs would be through 2^32 awaits within five days.
+    #[test]
+    fn outside_of_polls_nothing_is_used_up() {
+        let before = left();
+        let is_ready = poll_proceed(&mut Context::from_waker(Waker::noop())).is_ready();
+        assert_eq!((is_ready, left()), (true, before));
     }
 }
