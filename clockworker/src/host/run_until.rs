@@ -12,42 +12,61 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use crate::run::{Core, RunWaker, context, poll_in_turn, turn};
 use crate::sync::{Arc, waker_of};
-use crate::task::HostWaker;
+use crate::task::{HostWaker, coop};
 
 /// Runs an executor's tasks until a future is done. From [`Executor::run_until`](crate::Executor::run_until).
 #[must_use = "futures do nothing unless polled"]
-pub struct RunUntil<'a, F> {
+pub struct RunUntil<'a, F: Future> {
     core: &'a Rc<Core>,
     /// None once done.
     under_way: Option<(Run, Pin<Box<F>>)>,
+    /// Kept from when it is done until the awaiter has budget.
+    output: Option<F::Output>,
 }
 
 impl<'a, F: Future> RunUntil<'a, F> {
     #[track_caller]
     pub(crate) fn new(core: &'a Rc<Core>, future: F) -> Self {
-        Self { core, under_way: Some((Run::new(core), Box::pin(future))) }
+        Self { core, under_way: Some((Run::new(core), Box::pin(future))), output: None }
     }
 }
+
+// The output is moved.
+impl<F: Future> Unpin for RunUntil<'_, F> {}
 
 impl<F: Future> Future for RunUntil<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { core, under_way } = &mut *self;
-        let Some((run, future)) = under_way else { panic!("`RunUntil` polled after completion") };
-        let polled = run.poll(core, cx, |cx| future.as_mut().poll(cx));
-        if polled.is_ready() {
-            self.end();
-        }
-        polled
+        let Self { core, under_way, .. } = &mut *self;
+        let Some((run, future)) = under_way else { return self.give_kept(cx) };
+        let output = ready!(run.poll(core, cx, |cx| future.as_mut().poll(cx)));
+        self.end();
+        self.give(output, cx)
     }
 }
 
-impl<F> RunUntil<'_, F> {
+impl<F: Future> RunUntil<'_, F> {
+    /// Gives the output, or keeps it until there is budget.
+    fn give(&mut self, output: F::Output, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let polled = coop::poll_end_of_run(cx);
+        if polled.is_pending() {
+            self.output = Some(output);
+            return Poll::Pending;
+        }
+        Poll::Ready(output)
+    }
+
+    #[cold]
+    fn give_kept(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let Some(output) = self.output.take() else { panic!("`RunUntil` polled after completion") };
+        self.give(output, cx)
+    }
+
     /// Drops the future inside the executor's context, as its drop may spawn, and hands over to the other runs.
     fn end(&mut self) {
         let Some((_run, future)) = self.under_way.take() else { return };
@@ -56,13 +75,13 @@ impl<F> RunUntil<'_, F> {
     }
 }
 
-impl<F> Drop for RunUntil<'_, F> {
+impl<F: Future> Drop for RunUntil<'_, F> {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-impl<F> fmt::Debug for RunUntil<'_, F> {
+impl<F: Future> fmt::Debug for RunUntil<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunUntil").field("done", &self.under_way.is_none()).finish_non_exhaustive()
     }

@@ -1,7 +1,7 @@
 //! Ready awaits: how many of the executor's own a poll may have, so that one that never has to wait lets others run.
 //!
 //! tokio's resources take part in tokio's cooperative budget, which is 128 for a poll. The executor's own awaits (join handles, sets,
-//! room, drains) have a count of their own, which also works without tokio: the 129th in a poll that is ready at once returns `Pending`
+//! room, drains, runs) have a count of their own, which also works without tokio: the 129th in a poll that is ready at once returns `Pending`
 //! and wakes its task.
 
 use std::cell::Cell;
@@ -48,6 +48,15 @@ pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
             Poll::Ready(())
         }
     }
+}
+
+/// As [`poll_proceed`], for a run that is over. Outside of the executor's polls the host awaits it, with tokio's budget.
+pub(crate) fn poll_end_of_run(cx: &mut Context<'_>) -> Poll<()> {
+    #[cfg(feature = "tokio")]
+    if LEFT.get() == UNLIMITED {
+        return tokio::task::coop::poll_proceed(cx).map(|budget| budget.made_progress());
+    }
+    poll_proceed(cx)
 }
 
 #[cfg(all(test, not(any(clockworker_loom, clockworker_shuttle))))]

@@ -60,6 +60,21 @@ fn the_host_keeps_its_budget() {
     });
 }
 
+/// As with tokio's `LocalSet`, whose runs use the budget of the task that awaits them.
+#[test]
+fn runs_that_are_ready_at_once_let_the_hosts_other_tasks_run() {
+    current_thread().block_on(async {
+        let ex = patient();
+        let is_polled = tokio::spawn(async {});
+        let mut runs = 0;
+        while !is_polled.is_finished() && runs < 1_000 {
+            ex.run_until(async {}).await;
+            runs += 1;
+        }
+        assert_eq!(runs, 129);
+    });
+}
+
 /// The host's task has spent all of its budget before it polls the executor, so that there is none to renew.
 #[test]
 fn a_host_without_budget_gets_the_thread_back_after_one_poll() {

@@ -18,9 +18,10 @@ enum What {
     JoinSet,
     Room,
     Drained,
+    Runs,
 }
 
-const ALL: [What; 4] = [What::JoinHandles, What::JoinSet, What::Room, What::Drained];
+const ALL: [What; 5] = [What::JoinHandles, What::JoinSet, What::Room, What::Drained, What::Runs];
 
 async fn finished() -> Vec<JoinHandle<()>> {
     let tasks: Vec<_> = (0..MANY).map(|_| spawn_local(async {})).collect();
@@ -49,6 +50,7 @@ impl What {
                 What::JoinSet => set.join_next().await.unwrap().unwrap(),
                 What::Room => drop(idle.default_queue().spawn_when_room(async {}).await.unwrap()),
                 What::Drained => idle.drained().await,
+                What::Runs => idle.run_until(async {}).await,
             }
             ready += 1;
         }
