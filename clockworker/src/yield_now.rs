@@ -49,10 +49,10 @@ pub fn yield_if_due() -> YieldIfDue {
 }
 
 /// Whether the task that is being polled should yield: its slice is over, its host is due, a queue woke up that is to be served
-/// first, or another thread sent something.
+/// first, or another thread sent something. In the future given to `run_until`: whether the host is due.
 ///
 /// Costs a clock reading and some loads, however many tasks were woken, and a step for each queue that woke up, up to 64. So a long
-/// computation can ask every microsecond or so. False outside the tasks of an executor.
+/// computation can ask every microsecond or so. False elsewhere.
 pub fn should_yield() -> bool {
     context::with_current(|core| core.should_yield()).unwrap_or(false)
 }

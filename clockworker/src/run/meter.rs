@@ -197,6 +197,11 @@ impl Meter {
         self.open.set(Account::Own);
     }
 
+    /// Whether the account of the future given to `run_until` is open.
+    pub(super) fn is_main(&self) -> bool {
+        self.open.get() == Account::Main
+    }
+
     /// The open account, and the nanoseconds it owes by now.
     pub(super) fn pending(&self) -> (Account, u64) {
         (self.open.get(), self.look() - self.billed_until.get())

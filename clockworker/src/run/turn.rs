@@ -287,7 +287,7 @@ impl Core {
     /// Whether the task that is being polled should yield: its slice or the host's patience is over, or what came is to be served first,
     /// or may be. Does not receive: no other task's future is dropped inside a poll.
     pub(crate) fn should_yield(&self) -> bool {
-        let Some(current) = self.slice.current() else { return false };
+        let Some(current) = self.slice.current() else { return self.is_main_due_to_yield() };
         if self.shared.main.is_woken() || self.has_mail() {
             return true;
         }
@@ -306,6 +306,12 @@ impl Core {
             }
         }
         self.is_preempted() || self.is_poll_to_end()
+    }
+
+    /// Whether the future given to `run_until` is being polled, and the host is due.
+    #[cold]
+    fn is_main_due_to_yield(&self) -> bool {
+        self.meter.is_main() && self.pacer.is_visit_due(self.meter.look())
     }
 
     /// Ends the turn with work left: wakes the host, for it to poll the executor again.

@@ -60,14 +60,34 @@ fn nothing_is_due_outside_an_executor() {
 }
 
 #[test]
-fn nothing_is_due_in_the_future_given_to_run_until() {
+fn the_future_given_to_run_until_is_to_yield_when_the_host_is_due() {
     let ex = builder().host_budget(us(100)).build().unwrap();
     ex.spawn(pending::<()>());
     let due = run(&ex, async {
-        work(us(1_000));
-        should_yield()
+        [us(99), us(1)].map(|time| {
+            work(time);
+            should_yield()
+        })
     });
-    assert!(!due, "it is in no slice");
+    assert_eq!(due, [false, true], "it is in no slice");
+    assert!(!should_yield(), "it is over");
+}
+
+/// A long computation there holds up neither the tasks nor the host for longer than one of a task.
+#[test]
+fn tasks_run_beside_a_future_that_yields_if_due() {
+    let ex = builder().host_budget(us(100)).build().unwrap();
+    let task = ex.spawn(async {});
+    let (turns, chunks) = run(&ex, async {
+        let mut chunks = 0;
+        while !task.is_finished() {
+            work(us(10));
+            yield_if_due().await;
+            chunks += 1;
+        }
+        (ex.stats().host_polls, chunks)
+    });
+    assert_eq!((turns, chunks), (2, 10));
 }
 
 #[test]
