@@ -93,7 +93,7 @@ impl<T> JoinHandle<T> {
     ///
     /// It is polled once in the new queue, also if it waits for something.
     ///
-    /// O(1), unless the task was woken or spawned since its queue's last slice: then it takes a step for each that was so before it.
+    /// O(1). Among many tasks that were woken or spawned since their queue's last slice, the first such call takes a step for each of them.
     ///
     /// # Errors
     ///

@@ -147,6 +147,7 @@ fn hand_over<S: Scheduler>(
     core: &Core,
 ) -> usize {
     let arrivals = queue.arrivals();
+    arrivals.forget_places();
     for handed_over in 0..BATCH {
         let Some(arrival) = arrivals.next() else { return handed_over };
         let Some((key, why)) = arrival else { continue };

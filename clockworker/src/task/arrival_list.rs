@@ -1,6 +1,7 @@
 //! [`ArrivalList`]: the tasks that came to one queue, spawned or woken, until a slice of the queue hands them to its scheduler.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use clockworker_schedulers::Ready;
 
@@ -21,7 +22,22 @@ pub(crate) struct ArrivalList {
     complete: Cell<usize>,
     /// Whether the queue is among the news.
     pub(super) is_news: Cell<bool>,
+    /// Whether `places` holds any.
+    has_places: Cell<bool>,
+    places: RefCell<Places>,
 }
+
+/// What came before each of the first tasks of a list: looked up when one is taken out from far behind, and forgotten before the first
+/// task is.
+#[derive(Default)]
+struct Places {
+    /// Of all up to `last`, but for the first one.
+    before: HashMap<Link, Link>,
+    last: Option<Link>,
+}
+
+/// So many tasks are passed without looking places up.
+const NEAR: usize = 32;
 
 /// Complete tasks that a list may hold beside as many others.
 const COMPLETE: usize = 64;
@@ -36,6 +52,8 @@ impl ArrivalList {
             aborted: Cell::new(0),
             complete: Cell::new(0),
             is_news: Cell::new(false),
+            has_places: Cell::new(false),
+            places: RefCell::default(),
         }
     }
 
@@ -68,6 +86,7 @@ impl ArrivalList {
 
     #[inline]
     fn pop(&self) -> Option<Link> {
+        debug_assert!(!self.has_places.get(), "forgotten before");
         let link = self.first.get()?;
         self.len.set(self.len.get() - 1);
         // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
@@ -93,6 +112,7 @@ impl ArrivalList {
 
     /// Takes out all that is linked, once all tasks are complete.
     pub(crate) fn clear(&self) {
+        self.forget_places();
         while let Some(left) = self.next() {
             debug_assert!(left.is_none(), "{left:?} is not complete");
         }
@@ -127,27 +147,21 @@ impl ArrivalList {
         let (len, complete) = (self.len.get(), self.complete.get() + 1);
         self.complete.set(complete);
         if 2 * complete > COMPLETE + len {
+            self.forget_places();
             (0..len).for_each(|_| self.keep_or_unlink());
         }
     }
 
-    /// Takes a task out that is linked. O(tasks before it).
+    /// Takes a task out that is linked. O(1), but that each task is passed once between two slices of the queue.
     ///
     /// # Safety
     ///
     /// This is its owner thread.
     pub(super) unsafe fn take_out(&self, link: Link) {
-        let (mut before, mut next) = (None, self.first.get());
-        while let Some(at) = next
-            && at != link
-        {
-            before = Some(at);
-            // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
-            next = unsafe { at.later() };
-        }
-        debug_assert!(next.is_some(), "{link:?} is in the list");
-        // SAFETY: as above.
-        let later = next.and_then(|at| unsafe { at.replace_later(None) });
+        // SAFETY: the caller's promise.
+        let before = unsafe { self.before(link) };
+        // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
+        let later = unsafe { link.replace_later(None) };
         match before {
             // SAFETY: as above.
             Some(before) => unsafe { before.set_later(later) },
@@ -157,6 +171,51 @@ impl ArrivalList {
             self.last.set(before);
         }
         self.len.set(self.len.get() - 1);
+        if self.is_empty() {
+            self.forget_places();
+        } else if self.has_places.get() {
+            self.places.borrow_mut().forget(link, before, later);
+        }
+    }
+
+    /// What came before a task that is linked, unless it is the first.
+    ///
+    /// # Safety
+    ///
+    /// As for [`take_out`](ArrivalList::take_out).
+    unsafe fn before(&self, link: Link) -> Option<Link> {
+        let (mut before, mut next) = (None, self.first.get());
+        for _ in 0..NEAR {
+            let Some(at) = next.filter(|&at| at != link) else {
+                debug_assert!(next.is_some(), "{link:?} is in the list");
+                return before;
+            };
+            before = next;
+            // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
+            next = unsafe { at.later() };
+        }
+        self.has_places.set(true);
+        let mut places = self.places.borrow_mut();
+        // SAFETY: as above. What was looked up is linked still: places are forgotten before the first task is taken out by `pop`.
+        unsafe { places.look_up(self.first.get()) };
+        let before = places.before.get(&link).copied();
+        debug_assert!(before.is_some(), "{link:?} is in the list");
+        before
+    }
+
+    /// To be called before tasks are taken out by [`next`](ArrivalList::next).
+    #[inline]
+    pub(crate) fn forget_places(&self) {
+        if self.has_places.get() {
+            self.drop_places();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn drop_places(&self) {
+        self.has_places.set(false);
+        self.places.take();
     }
 
     /// Moves the first task to the end, unless it is complete.
@@ -170,6 +229,38 @@ impl ArrivalList {
         } else {
             // SAFETY: its phase says that it is in this list.
             unsafe { self.push(link) };
+        }
+    }
+}
+
+impl Places {
+    /// Looks up what came since, in the list that begins so.
+    ///
+    /// # Safety
+    ///
+    /// All that was looked up is in the list, and this is its owner thread.
+    unsafe fn look_up(&mut self, first: Option<Link>) {
+        // SAFETY: it is in the list, so its cell is alive, and this is the owner thread.
+        let mut next = self.last.map_or(first, |last| unsafe { last.later() });
+        while let Some(at) = next {
+            if let Some(before) = self.last.replace(at) {
+                self.before.insert(at, before);
+            }
+            // SAFETY: as above.
+            next = unsafe { at.later() };
+        }
+    }
+
+    /// Forgets a task that is taken out, which was between these.
+    fn forget(&mut self, link: Link, before: Option<Link>, later: Option<Link>) {
+        self.before.remove(&link);
+        if self.last == Some(link) {
+            self.last = before;
+        } else if let Some(later) = later
+            && self.before.remove(&later).is_some()
+            && let Some(before) = before
+        {
+            self.before.insert(later, before);
         }
     }
 }

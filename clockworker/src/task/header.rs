@@ -253,7 +253,7 @@ pub(super) unsafe fn tell_joiner(header: NonNull<Header>) -> bool {
 
 /// A pointer to a cell's header, as lists hold it. It is not counted: the protocol in [`task`](super) keeps the cell alive
 /// while a list points at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Link(NonNull<Header>);
 
 // SAFETY: a link is an address. Following it is unsafe, and the callers say what they rely on.

@@ -220,3 +220,17 @@ fn ten_thousand_queues_come_and_go() {
     assert_eq!(stats.queues.len(), 1);
     assert_finished(&stats, 10_000, 0, 0);
 }
+
+/// Also where each of them came last, or anywhere.
+#[test]
+fn a_million_tasks_that_came_are_moved_in_any_order() {
+    let ex = untimed();
+    let [from, to] = ["from", "to"].map(|name| ex.new_queue(name).create().unwrap());
+    let mut tasks: Vec<_> = (0..MILLION).map(|_| from.spawn(async {})).collect();
+    tasks.reverse();
+    let (last, any) = tasks.split_at_mut(MILLION as usize / 2);
+    fastrand::Rng::with_seed(7).shuffle(any);
+    last.iter().chain(any.iter()).for_each(|task| task.move_to(&to).unwrap());
+    settle(&ex);
+    assert_eq!((from.stats().moved, to.stats().completed), (MILLION, MILLION));
+}
