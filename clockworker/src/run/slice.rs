@@ -173,11 +173,12 @@ fn hand_over<S: Scheduler>(
     BATCH
 }
 
-/// Puts a task that has yielded behind the arrivals that are still to be handed over. False if there are none.
+/// Puts a task that has yielded behind the arrivals that are still to be handed over. False if there are none, or if it was aborted or
+/// has moved since its poll: then its record waits for the scheduler to give it out.
 #[cold]
 #[inline(never)]
 fn arrives_again(records: &Records, queue: &RunQueue, task: Task) -> bool {
-    let are_left = !queue.arrivals().is_empty();
+    let are_left = !queue.arrivals().is_empty() && records.live(task.id).is_some();
     if are_left {
         arrive_again(records, queue, task);
     }

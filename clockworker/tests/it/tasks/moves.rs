@@ -634,3 +634,46 @@ fn a_task_polled_by_hand_in_another_ones_poll_moves_the_outer_one() {
     settle(&ex);
     assert_eq!(output(task).unwrap(), "other");
 }
+
+/// A future that is refused is dropped between two polls, also between that of a task that has yielded and its push.
+#[test]
+fn a_task_moves_before_its_scheduler_hears_that_it_has_yielded() {
+    let (ex, one, other) = two();
+    let full = ex.new_queue("full").max_live(1).create().unwrap();
+    full.spawn(pending::<()>());
+    let (handle, here, mut polls) = (ex.handle(), one.clone(), 0);
+    let task = one.spawn(poll_fn(move |cx| {
+        polls += 1;
+        if polls == 1 {
+            // More than are handed over between two polls.
+            (0..200).for_each(|_| drop(here.spawn(async { yield_now().await })));
+            let dropped = MovesWhatIsLent;
+            let spawn = || drop(handle.spawn_on("full", move || async { drop(dropped) }));
+            thread::scope(|scope| scope.spawn(spawn).join().unwrap());
+        }
+        cx.waker().wake_by_ref();
+        if polls < 9 { Poll::Pending } else { Poll::Ready(()) }
+    }));
+    LENT.set(Some((task, other.clone())));
+    settle(&ex);
+    let task = LENT.take().unwrap().0;
+    assert_eq!((one.stats().moved, one.stats().completed, other.stats().completed), (1, 200, 1));
+    assert_eq!((one.stats().ready, one.stats().policy_fault), (0, None));
+    assert!(output(task).is_ok());
+}
+
+thread_local! {
+    static LENT: RefCell<Option<(JoinHandle<()>, Queue)>> = const { RefCell::new(None) };
+}
+
+/// Is sent to the executor's thread, where it is dropped.
+struct MovesWhatIsLent;
+
+impl Drop for MovesWhatIsLent {
+    fn drop(&mut self) {
+        LENT.with_borrow(|lent| {
+            let (task, to) = lent.as_ref().expect("on the executor's thread");
+            task.move_to(to).unwrap();
+        });
+    }
+}
