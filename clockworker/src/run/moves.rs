@@ -87,7 +87,7 @@ impl Core {
         }
         let key = match self.key_of_polled() {
             Err(error) => return Poll::Ready(Err(error)),
-            Ok(key) if key.queue == to.index() => return Poll::Ready(Ok(())),
+            Ok(key) if key.queue == to.index() && !to.removed.get() => return Poll::Ready(Ok(())),
             Ok(key) => key,
         };
         if self.moves.any() {

@@ -635,6 +635,17 @@ fn a_task_polled_by_hand_in_another_ones_poll_moves_the_outer_one() {
     assert_eq!(output(task).unwrap(), "other");
 }
 
+#[test]
+fn a_queue_that_is_gone_is_not_the_one_that_has_its_place() {
+    let ex = Executor::builder().clock(ManualClock::new()).build().unwrap();
+    let gone = ex.new_queue("gone").create().unwrap();
+    gone.close();
+    let own = ex.new_queue("own").create().unwrap();
+    let task = own.spawn(async move { move_to(&gone).await.map_err(|error| error.is_closed()) });
+    settle(&ex);
+    assert_eq!(output(task).unwrap(), Err(true));
+}
+
 /// A future that is refused is dropped between two polls, also between that of a task that has yielded and its push.
 #[test]
 fn a_task_moves_before_its_scheduler_hears_that_it_has_yielded() {
