@@ -18,7 +18,8 @@ use crate::task::{JoinHandle, LiveTask, RecordKey};
 /// Whether and where the task that is being polled is to move.
 #[derive(Default)]
 pub(super) struct Moves {
-    is_asked: Cell<bool>,
+    /// Whether there is anything to do after the slice.
+    any: Cell<bool>,
     asked: RefCell<Option<Asked>>,
 }
 
@@ -34,20 +35,29 @@ struct Asked {
 }
 
 impl Moves {
-    /// Whether the task that was polled last has asked.
+    /// Whether the task that was polled last has asked, or its queue may have to sweep.
     #[inline]
     pub(super) fn any(&self) -> bool {
-        self.is_asked.get()
+        self.any.get()
+    }
+
+    fn is_asked(&self) -> bool {
+        self.asked.borrow().is_some()
+    }
+
+    /// Has the queue sweep after its slice, if that is due: until then its scheduler may be without the task that it gave out last.
+    fn sweep_after_slice(&self) {
+        self.any.set(true);
     }
 
     fn ask(&self, asked: Asked) {
-        self.is_asked.set(true);
+        self.any.set(true);
         let replaced = self.asked.replace(Some(asked));
         debug_assert!(replaced.is_none(), "one at a time");
     }
 
     fn take(&self) -> Option<Asked> {
-        self.is_asked.set(false);
+        self.any.set(false);
         self.asked.take()
     }
 
@@ -90,7 +100,7 @@ impl Core {
             Ok(key) if key.queue == to.index() && !to.removed.get() => return Poll::Ready(Ok(())),
             Ok(key) => key,
         };
-        if self.moves.any() {
+        if self.moves.is_asked() {
             // One at a time: the next poll asks.
             waker.wake_by_ref();
             return Poll::Pending;
@@ -110,14 +120,17 @@ impl Core {
         records.key_of(current.queue, current.slot).ok_or(MoveError::no_task())
     }
 
-    /// Moves the task that has asked for it in the last poll.
+    /// Moves the task that has asked for it in the last poll of that queue, whose slice is over but for its account.
     #[cold]
-    pub(super) fn move_polled(&self) {
-        let Some(Asked { key, to, outcome, waker }) = self.moves.take() else { return };
-        if Rc::strong_count(&outcome) > 1 {
-            outcome.set(Some(self.move_task(key, &to)));
+    pub(super) fn move_polled(&self, queue: &RunQueue) {
+        if let Some(Asked { key, to, outcome, waker }) = self.moves.take() {
+            if Rc::strong_count(&outcome) > 1 {
+                outcome.set(Some(self.move_task(key, &to)));
+            }
+            wake_quietly(waker);
         }
-        wake_quietly(waker);
+        self.moves.any.set(false);
+        queue.sweep_tombstones();
     }
 
     /// Moves the task of that handle.
@@ -154,6 +167,11 @@ impl Core {
         // From now on the task holds it.
         to.release_group(group);
         from.tell_removed(removed.ok_or(MoveError::finished())?);
+        if self.runs(&from) {
+            self.moves.sweep_after_slice();
+        } else {
+            from.sweep_tombstones();
+        }
         self.after_finish(&from);
         Ok(())
     }
@@ -225,6 +243,5 @@ impl RunQueue {
         if let Some(removed) = removed {
             self.check(self.service.call(|policy| policy.removed(&removed)));
         }
-        self.sweep_tombstones();
     }
 }

@@ -175,7 +175,7 @@ impl Core {
         let end = queue.run_slice(self);
         self.leave_task();
         if self.moves.any() {
-            self.move_polled();
+            self.move_polled(queue);
         }
         let end = if queue.has_next_scheduler() { self.change_in_slice(queue, end) } else { end };
         self.end_slice(queue, end);

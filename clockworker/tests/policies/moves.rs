@@ -1,9 +1,11 @@
 //! What the schedulers of two queues hear when a task moves from one to the other.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::Poll;
 
-use clockworker::schedulers::Attributes;
+use clockworker::schedulers::{Attributes, Ready, Scheduler, Task, TaskId};
 use clockworker::{Executor, JoinHandle, ManualClock, MoveError, Queue, move_to, yield_now};
 use futures::channel::oneshot;
 
@@ -135,4 +137,69 @@ fn a_fault_at_a_move_is_one_of_the_scheduler() {
     settle(&ex);
     assert!(task.is_finished() && other.stats().policy_fault.is_some());
     assert_eq!((other.stats().completed, one.stats().moved), (3, 3));
+}
+
+/// Gives out the last task first, but for one. Tells whether what is served and pushed again is what it gave out last.
+struct Favours {
+    slot: usize,
+    tasks: Vec<TaskId>,
+    last: Option<TaskId>,
+    others: Rc<Cell<u32>>,
+}
+
+impl Favours {
+    fn is_last(&self, task: Task) {
+        self.others.update(|others| others + u32::from(self.last != Some(task.id)));
+    }
+}
+
+impl Scheduler for Favours {
+    fn push(&mut self, task: Task, why: Ready) {
+        if why == Ready::Yielded {
+            self.is_last(task);
+        }
+        self.tasks.push(task.id);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        let favoured = self.tasks.iter().position(|id| id.slot() == self.slot);
+        self.last = favoured.map(|at| self.tasks.remove(at)).or_else(|| self.tasks.pop());
+        self.last
+    }
+
+    fn served(&mut self, task: Task, _ns: u64) {
+        self.is_last(task);
+    }
+
+    fn patience(&self, _tasks: usize) -> Option<u64> {
+        None
+    }
+}
+
+/// A task moves so many of its own queue that those are swept which the scheduler keeps. Not in its own poll.
+#[test]
+fn a_scheduler_is_not_swept_while_a_task_that_it_gave_out_is_polled() {
+    const TASKS: usize = 2_000;
+    let (ex, others) = (hosted_builder().poll_cap(64).build().unwrap(), Rc::new(Cell::new(0)));
+    let favours = Favours { slot: TASKS, tasks: Vec::new(), last: None, others: Rc::clone(&others) };
+    let one = ex.new_queue("one").scheduler(favours).create().unwrap();
+    let other = ex.new_queue("other").create().unwrap();
+    let spawn = |_| one.spawn(async { std::future::pending::<()>().await });
+    let mut tasks: Vec<_> = (0..TASKS).map(spawn).collect();
+    let (to, mut polls) = (other.clone(), 0);
+    let mover = one.spawn(poll_fn(move |cx| {
+        polls += 1;
+        let moved = match polls {
+            50 => 1_500,
+            _ if polls % 100 == 0 => 1,
+            _ => 0,
+        };
+        tasks.drain(..moved).for_each(|task| task.move_to(&to).unwrap());
+        cx.waker().wake_by_ref();
+        if polls < 20_000 { Poll::Pending } else { Poll::Ready(()) }
+    }));
+    while !mover.is_finished() {
+        tick(&ex);
+    }
+    assert_eq!((one.stats().moved, others.get(), one.stats().policy_fault), (1_700, 0, None));
 }
