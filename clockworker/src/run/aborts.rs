@@ -53,6 +53,8 @@ impl RunQueue {
         }
         if aborted.live.has_arrived() {
             self.arrivals().note_aborted();
+        } else {
+            aborted.live.wait_for_drop();
         }
         self.aborts.push(aborted);
         true

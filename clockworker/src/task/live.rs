@@ -93,6 +93,12 @@ impl LiveTask {
         self.set_phase(Phase::Parked);
     }
 
+    /// Has no wake put the aborted task among the arrivals any more, where it would count as one that is not aborted.
+    #[inline]
+    pub(crate) fn wait_for_drop(&self) {
+        self.make_ready();
+    }
+
     /// Marks the task as ready, unless it is being polled.
     pub(super) fn make_ready(&self) {
         if !self.is_running() {

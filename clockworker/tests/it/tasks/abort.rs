@@ -1,15 +1,15 @@
 //! Abort: the future is dropped within one tick, on the owner thread, whatever state its task is in. (What its handle gives
 //! then is in `matrix`.)
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use clockworker::{AbortHandle, Executor, ManualClock, Queue};
+use clockworker::{AbortHandle, Cap, Executor, ManualClock, Queue};
 
 use crate::support::{
     CountingWaker, DropLog, OnDrop, Probe, Slot, assert_finished, elsewhere, hold, never_rests, on_thread,
@@ -272,4 +272,28 @@ fn a_task_whose_future_is_being_dropped_is_not_ready() {
     drop(ex.spawn(hold(OnDrop::new(looks))));
     let _ = ex.block_on_shutdown(async {});
     assert_eq!(seen.take(), Some((0, 1)), "at shutdown");
+}
+
+/// Its queue is throttled, so that only futures are dropped there.
+#[test]
+fn an_aborted_task_that_its_own_drop_wakes_is_not_ready() {
+    let clock = ManualClock::new();
+    let ex = Executor::builder().clock(clock.clone()).build().unwrap();
+    let hour = Duration::from_secs(3600);
+    let queue =
+        ex.new_queue("capped").cap(Cap::new(Duration::from_millis(1), hour).unwrap()).create().unwrap();
+    let waker = Rc::new(RefCell::new(None::<Waker>));
+    let (kept, woken) = (Rc::clone(&waker), Rc::clone(&waker));
+    let wakes = OnDrop::new(move || woken.borrow().iter().for_each(Waker::wake_by_ref));
+    let task = queue.spawn(poll_fn(move |cx| {
+        let _in_the_future = &wakes;
+        kept.replace(Some(cx.waker().clone()));
+        Poll::<()>::Pending
+    }));
+    drop(queue.spawn(async move { clock.advance(Duration::from_millis(3)) }));
+    settle(&ex);
+    task.abort();
+    settle(&ex);
+    assert!(task.is_finished());
+    assert_eq!((queue.stats().live, queue.stats().ready), (0, 0));
 }
