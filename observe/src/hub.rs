@@ -184,9 +184,12 @@ impl Probe for Hub {
         self.tell_hooks(task, |hooks, meta| hooks.spawned(meta));
     }
 
-    fn moved(&self, task: &TaskView<'_>, _from: TaskRef, was_ready: bool) {
+    fn moved(&self, task: &TaskView<'_>, from: TaskRef, was_ready: bool) {
         let at = self.heard.stamp_ready(&self.asked, task, was_ready);
         if let Some(ring) = &self.timeline {
+            if was_ready {
+                ring.left(at, from);
+            }
             let group = task.group().map(|group| group.index);
             ring.spawned(at, task.place(), (task.location(), group));
         }

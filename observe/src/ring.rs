@@ -40,6 +40,10 @@ pub(crate) enum Said {
     Spawned {
         queue: u32,
     },
+    /// A ready task of that queue, which the next word says, has gone on in another one, where it has been ready since.
+    Left {
+        queue: u32,
+    },
     /// The task of the word before.
     Task {
         slot: u32,
@@ -77,6 +81,7 @@ const SLICE_BEGAN: u64 = 7;
 const SLICE_ENDED: u64 = 8;
 const TURN_BEGAN: u64 = 9;
 const TURN_ENDED: u64 = 10;
+const LEFT: u64 = 11;
 
 /// By the numbers that words have for them. The last stands for those that this version does not know, too.
 const OUTCOMES: [PollOutcome; 3] = [PollOutcome::Pending, PollOutcome::Yielded, PollOutcome::Finished];
@@ -131,6 +136,7 @@ impl Word {
             POLLED => Said::Polled { slot: low, generation, outcome, timed: more & 4 != 0 },
             READY => Said::Ready { queue, remote: low != 0 },
             SPAWNED => Said::Spawned { queue },
+            LEFT => Said::Left { queue },
             TASK => Said::Task { slot: low, generation },
             LOCATION => Said::Location { index: low, group: queue.checked_sub(1) },
             SLICE_BEGAN => Said::SliceBegan { queue, ready: low },
@@ -215,6 +221,13 @@ impl Ring {
             self.push(Word::of_queue(SPAWNED, task.queue, 0));
             self.push(Word::of_task(TASK, task.slot, task.generation, 0));
             self.push(Word::of_queue(LOCATION, group.map_or(0, |group| group + 1), index));
+        });
+    }
+
+    pub(crate) fn left(&self, at: u64, task: TaskRef) {
+        self.write(at, || {
+            self.push(Word::of_queue(LEFT, task.queue, 0));
+            self.push(Word::of_task(TASK, task.slot, task.generation, 0));
         });
     }
 

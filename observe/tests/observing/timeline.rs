@@ -230,3 +230,29 @@ fn what_came_before_the_timeline_began_comes_with_it() {
     assert!(place(&lines, "spawn default1") < place(&lines, "poll default1"), "{lines:?}");
     assert!(place(&lines, "remote wake default0") < place(&lines, "poll default0"), "{lines:?}");
 }
+
+/// From the queue that a task has left it waits no more: its wait is one, and ends where it is polled.
+#[test]
+fn a_ready_task_that_moves_waits_in_one_queue() {
+    for is_polled_before in [false, true] {
+        let ex = observing(Observation::new().timeline(1 << 16).every_poll());
+        let (idle, front) = (ex.new_queue("idle").create().unwrap(), ex.new_queue("front").create().unwrap());
+        let task = idle.spawn(async { yield_now().await });
+        let budget = ex.spawn(async { work(us(500)) });
+        if is_polled_before {
+            tick(&ex);
+        }
+        work(us(10));
+        task.move_to(&front).unwrap();
+        settle(&ex);
+        work(us(1_000));
+        settle(&ex);
+        assert!(task.is_finished() && budget.is_finished());
+        let timeline = ex.timeline();
+        let waits = clockworker_observe::summary(&timeline);
+        // At most that of its first poll there.
+        let longest = "waited for             510.0µs from      0.0ns on: task 0 of front";
+        assert!(waits.contains("waited for") && !waits.contains("1.5ms from"), "{waits}");
+        assert!(is_polled_before || waits.contains(longest) && !waits.contains("idle"), "{waits}");
+    }
+}
