@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use clockworker_schedulers::{Attributes, TaskId};
+use clockworker_schedulers::{Attributes, Task, TaskId};
 
 use super::queue::RunQueue;
 use super::{Core, context};
@@ -163,10 +163,17 @@ impl Core {
         let group = leaving.as_ref().map_or(NO_GROUP, |group| to.records.borrow().group_index(group.key));
         self.may_spawn(to, group).map_err(MoveError::refused)?;
         let group = leaving.map_or(NO_GROUP, |group| to.open_as(group));
-        let removed = from.give_up(id).map(|moving| self.take_over(to, group, moving, key));
+        let moving = from.give_up(id);
+        let moved = moving.map(|Moving { task, attributes, label, was_ready, removed }| {
+            (self.take_over(to, group, task, (attributes, label)), was_ready, removed)
+        });
         // From now on the task holds it.
         to.release_group(group);
-        from.tell_removed(removed.ok_or(MoveError::finished())?);
+        let (task, was_ready, removed) = moved.ok_or(MoveError::finished())?;
+        from.tell_removed(removed);
+        // Once both schedulers know, as these are foreign code.
+        self.tell_moved(to, task, key, was_ready);
+        self.shared.inbox.wake_parked_host();
         if self.runs(&from) {
             self.moves.sweep_after_slice();
         } else {
@@ -176,15 +183,14 @@ impl Core {
         Ok(())
     }
 
-    /// Adds a task to the queue that has left another one. What that one's scheduler is to hear.
+    /// Adds a task to the queue that has left another one, with what was said of it there.
     fn take_over(
         &self,
         to: &RunQueue,
         group: GroupIndex,
-        moving: Moving,
-        from: RecordKey,
-    ) -> Option<Removed> {
-        let Moving { task, attributes, label, was_ready, removed } = moving;
+        task: LiveTask,
+        (attributes, label): (Option<Attributes>, Option<TaskLabel>),
+    ) -> Task {
         self.make_runnable(to);
         let task = to.insert(group, |key| {
             task.assign_record(key);
@@ -196,9 +202,7 @@ impl Core {
         if let Some(attributes) = attributes {
             to.set_attributes(task, &attributes);
         }
-        self.tell_moved(to, task, from, was_ready);
-        self.shared.inbox.wake_parked_host();
-        removed
+        task
     }
 }
 

@@ -203,3 +203,24 @@ fn a_scheduler_is_not_swept_while_a_task_that_it_gave_out_is_polled() {
     }
     assert_eq!((one.stats().moved, others.get(), one.stats().policy_fault), (1_700, 0, None));
 }
+
+/// The waker of a parked host is foreign code. It finds the move made: here it gives the queue another scheduler.
+#[test]
+fn the_host_is_woken_once_both_schedulers_have_heard() {
+    let (ex, [one, other], logs) = two(1_000);
+    let (_gate, opened) = oneshot::channel::<()>();
+    let group = one.new_group(7).open().unwrap();
+    let task = group.spawn(async { opened.await.unwrap_or_default() });
+    drop(group);
+    let log = Log::default();
+    let (queue, next) = (one.clone(), Spy::<true>::fifo().logging(&log));
+    let hooked = HookedWaker::new(WakerCall::Wake, move || queue.set_scheduler(next).unwrap());
+    let mut run = Box::pin(ex.run_until(std::future::pending::<()>()));
+    while poll_with(&mut run, &hooked.waker()).is_pending() && task.is_finished() {}
+    logs.iter().for_each(|log| drop(log.take()));
+    task.move_to(&other).unwrap();
+    assert!(hooked.is_done());
+    assert_eq!(log.take_only(&HEARD), "");
+    assert_eq!(logs[0].take_only(&HEARD), "finished 1, group_closed 0");
+    drop(run);
+}
