@@ -97,8 +97,8 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     ///
-    /// If the queue is full or closed, its executor was shut down or is another one than the task's; if the task has finished or was
-    /// aborted; if it is being polled; or if a scheduler of one of the two queues is the caller. The task stays where it is.
+    /// If the queue is full or closed, its executor was shut down or is another one than the task's; if the task has finished, or
+    /// its abort has come in; if it is being polled; or if a scheduler of one of the two queues is the caller. The task stays where it is.
     ///
     /// # Example
     ///
