@@ -6,7 +6,8 @@
 //! it wakes after it was, if its last poll was in the turn before.
 //!
 //! A turn that was long enough for a visit and ends with nothing left sets a mark, too. That mark wakes the host, so that the next
-//! turn begins before the host sleeps: what is woken later was not deferred.
+//! turn begins before the host sleeps: what is woken later was not deferred. Where the host has deferred nothing it is in vain, and costs
+//! a look at I/O. So after each that was in vain twice as many turns end without one, up to [`MOST_PASSED`].
 //!
 //! Where the executor runs in a task of tokio's, a host that is woken at once polls it again, 61 times, before tokio sees to its
 //! I/O. There the host's waker is deferred too, once the mark was seen to be woken: a `block_on` of another crate inside that
@@ -22,12 +23,20 @@ use std::{future::Future, pin::pin, task::Context};
 use crate::sync::{Arc, WakeTarget, impl_wake, waker_of};
 use crate::task::{OwnerCell, SharedRef};
 
+/// Turns in a row that end with nothing left and set no mark, at most.
+const MOST_PASSED: u32 = 31;
+
 /// See the [module docs](self).
 pub(crate) struct HostDeferral {
     mark: Arc<Mark>,
     waker: Waker,
     /// Whether it was set in this turn or the last.
     is_set: Cell<bool>,
+    /// Whether that turn has left nothing.
+    is_at_rest: Cell<bool>,
+    /// Turns that leave nothing and set no mark, after one that was in vain; and how many of them are still to come.
+    passed: Cell<u32>,
+    to_pass: Cell<u32>,
 }
 
 struct Mark {
@@ -50,7 +59,14 @@ struct MarkState {
 impl HostDeferral {
     pub(super) fn new(shared: &SharedRef) -> Self {
         let mark = Arc::new(Mark { shared: shared.clone(), state: OwnerCell::new(MarkState::default()) });
-        Self { waker: waker_of(Arc::clone(&mark)), mark, is_set: Cell::new(false) }
+        Self {
+            waker: waker_of(Arc::clone(&mark)),
+            mark,
+            is_set: Cell::new(false),
+            is_at_rest: Cell::new(false),
+            passed: Cell::new(0),
+            to_pass: Cell::new(0),
+        }
     }
 
     /// Has the host poll the executor again after a visit, in which it marks what it has deferred.
@@ -68,8 +84,20 @@ impl HostDeferral {
         self.mark();
     }
 
-    /// Marks what the host has deferred. If the executor is parked, tokio looks for I/O and polls it once more before it sleeps.
-    pub(super) fn mark(&self) {
+    /// Marks what the host has deferred at the end of a turn that leaves nothing. tokio looks for I/O and polls the executor once more
+    /// before it sleeps. Not in each such turn, where that was in vain.
+    pub(super) fn mark_at_rest(&self) {
+        match self.to_pass.get() {
+            0 => {
+                self.is_at_rest.set(true);
+                self.mark();
+            }
+            left => self.to_pass.set(left - 1),
+        }
+    }
+
+    /// Marks what the host has deferred.
+    fn mark(&self) {
         let Some(state) = self.mark.state.get() else { return };
         self.is_set.set(true);
         // Where nothing is deferred, it is woken in this call.
@@ -90,7 +118,16 @@ impl HostDeferral {
         let Some(state) = self.mark.state.get() else { return false };
         state.is_deferred.set(false);
         let came = self.mark.shared.local().map(|local| local.arrivals.came());
-        state.came_before.take().is_some_and(|before| Some(before) != came)
+        let has_deferred = state.came_before.take().is_some_and(|before| Some(before) != came);
+        if has_deferred {
+            self.passed.set(0);
+            self.to_pass.set(0);
+        } else if self.is_at_rest.get() {
+            self.passed.set((2 * self.passed.get() + 1).min(MOST_PASSED));
+            self.to_pass.set(self.passed.get());
+        }
+        self.is_at_rest.set(false);
+        has_deferred
     }
 
     /// Notes that the waker of a host is dropped: another one may have its address.

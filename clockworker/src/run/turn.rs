@@ -156,7 +156,7 @@ impl Core {
     fn mark_if_polled(&self) {
         if self.turn.polls(&self.pace) > 0 {
             self.turn.came_before.set(self.arrivals().came());
-            self.deferral.mark();
+            self.deferral.mark_at_rest();
         }
     }
 

@@ -110,6 +110,41 @@ fn a_task_that_is_woken_later_has_not_yielded() {
     assert_eq!(woken, [Ready::Woken; 10]);
 }
 
+/// A service that is asked now and then has one turn for each request, also if that takes long, and not one more to see what tokio has
+/// deferred. It is seen again soon after tokio has deferred anything.
+#[test]
+fn where_nothing_is_deferred_a_long_turn_has_no_other_after_it() {
+    const REQUESTS: u64 = 100;
+    let (seen, clock) = (Seen::default(), ManualClock::new());
+    let sees = Rc::clone(&seen);
+    let spy = Spy::<false>::fifo().listening(move |call| {
+        if let Call::Push(task, why) = call {
+            sees.borrow_mut().push((task.id.slot(), why));
+        }
+    });
+    let ex = Rc::new(Executor::builder().scheduler(spy).clock(clock.clone()).build().unwrap());
+    let turns = Rc::new(Cell::new(0));
+    let (counted, of) = (Rc::clone(&turns), Rc::downgrade(&ex));
+    let task = ex.spawn(async move {
+        for _ in 0..REQUESTS {
+            // tokio sleeps until then.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            clock.advance(Duration::from_micros(30));
+        }
+        counted.set(of.upgrade().unwrap().stats().host_polls);
+        for _ in 0..80 {
+            yield_now().await;
+            clock.advance(Duration::from_micros(30));
+        }
+    });
+    current_thread().block_on(ex.run_until(task)).unwrap();
+    // The first, and after 1, 2, 4, 8, 16, 32 and 32 more.
+    assert_eq!(turns.get(), REQUESTS + 1 + 7);
+    let deferred = seen.borrow().iter().filter(|(_, why)| *why == Ready::Deferred).count();
+    // From when the 27 turns are over that are still to pass.
+    assert_eq!(deferred, 80 - 27);
+}
+
 #[test]
 fn a_task_that_a_task_of_tokios_wakes_is_woken_however_often() {
     let (asks, answers) = (Rc::new(Notify::new()), Rc::new(Notify::new()));
