@@ -18,7 +18,7 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// A task was spawned. It is ready from then on; no [`Ready`](EventKind::Ready) says so.
+    /// A task was spawned, or came from another queue. It is ready from then on; no [`Ready`](EventKind::Ready) says so.
     Spawned {
         /// The task.
         task: TaskRef,
@@ -33,6 +33,12 @@ pub enum EventKind {
         task: TaskRef,
         /// By whom.
         reason: WokenBy,
+    },
+    /// A task that was ready has [moved](clockworker::move_to()) to another queue: it waits no more here, but there since the same time.
+    /// A [`Spawned`](EventKind::Spawned) says where.
+    Left {
+        /// The task, as it was here.
+        task: TaskRef,
     },
     /// A queue was picked.
     SliceBegan {

@@ -188,7 +188,7 @@ impl Probe for Hub {
         let at = self.heard.stamp_ready(&self.asked, task, was_ready);
         if let Some(ring) = &self.timeline {
             if was_ready {
-                ring.left(at, from);
+                ring.left(task.now_ns(), from);
             }
             let group = task.group().map(|group| group.index);
             ring.spawned(at, task.place(), (task.location(), group));

@@ -40,7 +40,7 @@ pub(crate) enum Said {
     Spawned {
         queue: u32,
     },
-    /// A ready task of that queue, which the next word says, has gone on in another one, where it has been ready since.
+    /// A ready task of that queue, which the next word says, has moved to another one.
     Left {
         queue: u32,
     },
@@ -224,8 +224,8 @@ impl Ring {
         });
     }
 
-    pub(crate) fn left(&self, at: u64, task: TaskRef) {
-        self.write(at, || {
+    pub(crate) fn left(&self, now: u64, task: TaskRef) {
+        self.write(now, || {
             self.push(Word::of_queue(LEFT, task.queue, 0));
             self.push(Word::of_task(TASK, task.slot, task.generation, 0));
         });

@@ -1,6 +1,5 @@
 //! Reads the words of a [`Ring`] as the events of a [`Timeline`](crate::Timeline).
 
-use std::collections::{HashMap, HashSet};
 use std::panic::Location;
 use std::time::Duration;
 
@@ -18,14 +17,8 @@ pub(crate) fn events_of(ring: &Ring) -> Vec<Event> {
     }
     // The slice under way.
     reading.time_polls();
-    let Reading { events, left, .. } = reading;
-    let mut events: Vec<_> = events
-        .into_iter()
-        .enumerate()
-        .filter_map(|(at, event)| (!left.contains(&at)).then_some(event))
-        .collect();
-    events.sort_by_key(|event| event.at);
-    events
+    reading.events.sort_by_key(|event| event.at);
+    reading.events
 }
 
 /// A ring as far as it was read.
@@ -42,10 +35,6 @@ struct Reading {
     polled_until: u64,
     /// Polls since then.
     untimed: Vec<(TaskRef, PollOutcome)>,
-    /// The last event of each task.
-    last: HashMap<TaskRef, usize>,
-    /// Events by which tasks became ready that have moved before they were polled: their readiness is told where they went.
-    left: HashSet<usize>,
 }
 
 impl Reading {
@@ -56,8 +45,7 @@ impl Reading {
             Said::Ready { queue, remote } => {
                 if let Some(Said::Task { slot, generation }) = more.next() {
                     let reason = if remote { WokenBy::Remote } else { WokenBy::Local };
-                    let task = TaskRef { queue, slot, generation };
-                    self.push_of(task, EventKind::Ready { task, reason });
+                    self.push(EventKind::Ready { task: TaskRef { queue, slot, generation }, reason });
                 }
             }
             Said::Spawned { queue } => {
@@ -66,12 +54,12 @@ impl Reading {
                     && let Some(&location) = self.locations.get(index as usize)
                 {
                     let task = TaskRef { queue, slot, generation };
-                    self.push_of(task, EventKind::Spawned { task, location, group });
+                    self.push(EventKind::Spawned { task, location, group });
                 }
             }
             Said::Left { queue } => {
                 if let Some(Said::Task { slot, generation }) = more.next() {
-                    self.leave(TaskRef { queue, slot, generation });
+                    self.push(EventKind::Left { task: TaskRef { queue, slot, generation } });
                 }
             }
             Said::Polled { slot, generation, outcome, timed } => {
@@ -103,30 +91,10 @@ impl Reading {
         }
     }
 
-    /// A task waits no more where it was.
-    fn leave(&mut self, task: TaskRef) {
-        if let Some((_, outcome)) = self.untimed.iter_mut().rev().find(|(polled, _)| *polled == task) {
-            *outcome = PollOutcome::Pending;
-        } else if let Some(at) = self.last.remove(&task) {
-            match &mut self.events[at].kind {
-                EventKind::Polled { outcome, .. } => *outcome = PollOutcome::Pending,
-                _ => _ = self.left.insert(at),
-            }
-        }
-    }
-
     fn push(&mut self, kind: EventKind) {
         if let Some(now) = self.time {
             self.events.push(Event { at: Duration::from_nanos(now), kind });
         }
-    }
-
-    /// Pushes an event by which a task became ready.
-    fn push_of(&mut self, task: TaskRef, kind: EventKind) {
-        if self.time.is_some() {
-            self.last.insert(task, self.events.len());
-        }
-        self.push(kind);
     }
 
     /// Shares the time since polls were last timed out among those since.
@@ -138,7 +106,6 @@ impl Reading {
             let (began, ended) = (part(done), part(done + 1));
             let took = Duration::from_nanos(ended - began);
             let kind = EventKind::Polled { task, took, measured_with: polls as u32, outcome };
-            self.last.insert(task, self.events.len());
             self.events.push(Event { at: Duration::from_nanos(began), kind });
         }
         self.polled_until = until;

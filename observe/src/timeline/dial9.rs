@@ -90,6 +90,11 @@ impl<W: Write> Trace<W> {
                 let woken = self.task(task, BEFORE)?.0;
                 self.wake(now, task, (0, woken), by)
             }
+            EventKind::Left { task } => {
+                let worker = self.worker(task.queue);
+                worker.ready = worker.ready.saturating_sub(1);
+                Ok(())
+            }
             EventKind::SliceBegan { queue, ready } => {
                 self.slice = Some((queue, now));
                 self.worker(queue).ready = ready;

@@ -135,6 +135,10 @@ impl Spans {
                 self.make_ready(task, at);
             }
             EventKind::Ready { task, .. } => self.make_ready(task, at),
+            EventKind::Left { task } => {
+                self.ready_since.remove(&task);
+                self.queue(task.queue).add_ready(at, -1);
+            }
             EventKind::Polled { task, took, measured_with, outcome } => {
                 self.add_wait(task, at);
                 self.queue(task.queue).add_ready(at, -1);

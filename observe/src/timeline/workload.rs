@@ -149,6 +149,7 @@ impl Reading {
                 self.make_ready(task, at_ns);
             }
             EventKind::Ready { task, .. } => self.make_ready(task, at_ns),
+            EventKind::Left { task } => _ = self.open.remove(&task),
             EventKind::Polled { task, took, outcome, .. } => {
                 let until_ns = at_ns + nanos(took);
                 // What it took to choose the task goes with its poll.
