@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 /// Since a thread began. None but on Linux: the file is nowhere else. The kernel brings it up to date some hundred times a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct CpuTimes {
     /// It ran.
     pub(crate) on_cpu: Duration,
@@ -31,11 +31,6 @@ impl CpuTimes {
         let on_cpu = self.on_cpu.saturating_sub(earlier.on_cpu).min(took);
         let counted = self.off_cpu.saturating_sub(earlier.off_cpu).min(took - on_cpu);
         Self { on_cpu, off_cpu: if is_ready { took - on_cpu } else { counted } }
-    }
-
-    #[cfg(feature = "stalls")]
-    fn plus(self, other: Self) -> Self {
-        Self { on_cpu: self.on_cpu + other.on_cpu, off_cpu: self.off_cpu + other.off_cpu }
     }
 
     fn read(path: &str) -> Option<Self> {
@@ -69,8 +64,7 @@ pub(crate) struct CpuTimesOfPoll {
 #[cfg(feature = "stalls")]
 impl CpuTimesOfPoll {
     pub(crate) fn new(began: CpuTimes) -> Self {
-        let until_then = CpuTimes { on_cpu: Duration::ZERO, off_cpu: Duration::ZERO };
-        Self { last: began, took: Duration::ZERO, until_then }
+        Self { last: began, took: Duration::ZERO, until_then: CpuTimes::default() }
     }
 
     /// The thread sleeps, once the poll has taken so long.
@@ -80,7 +74,8 @@ impl CpuTimesOfPoll {
 
     /// What it has had by now, in a poll that has taken so long.
     pub(crate) fn until(&self, now: CpuTimes, took: Duration, is_ready: bool) -> CpuTimes {
-        self.until_then.plus(now.since(self.last, took.saturating_sub(self.took), is_ready))
+        let CpuTimes { on_cpu, off_cpu } = now.since(self.last, took.saturating_sub(self.took), is_ready);
+        CpuTimes { on_cpu: self.until_then.on_cpu + on_cpu, off_cpu: self.until_then.off_cpu + off_cpu }
     }
 }
 

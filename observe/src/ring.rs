@@ -200,10 +200,16 @@ impl Ring {
     }
 
     pub(crate) fn ready(&self, at: u64, task: TaskRef, remote: bool) {
-        self.write(at, || {
-            self.push(Word::of_queue(READY, task.queue, remote.into()));
-            self.push(Word::of_task(TASK, task.slot, task.generation, 0));
-        });
+        self.write(at, || self.push_of(READY, task, remote.into()));
+    }
+
+    pub(crate) fn left(&self, now: u64, task: TaskRef) {
+        self.write(now, || self.push_of(LEFT, task, 0));
+    }
+
+    fn push_of(&self, what: u64, task: TaskRef, more: u32) {
+        self.push(Word::of_queue(what, task.queue, more));
+        self.push(Word::of_task(TASK, task.slot, task.generation, 0));
     }
 
     pub(crate) fn spawned(
@@ -218,16 +224,8 @@ impl Ring {
                 let next = locations.len() as u32;
                 *locations.entry(location).or_insert(next)
             };
-            self.push(Word::of_queue(SPAWNED, task.queue, 0));
-            self.push(Word::of_task(TASK, task.slot, task.generation, 0));
+            self.push_of(SPAWNED, task, 0);
             self.push(Word::of_queue(LOCATION, group.map_or(0, |group| group + 1), index));
-        });
-    }
-
-    pub(crate) fn left(&self, now: u64, task: TaskRef) {
-        self.write(now, || {
-            self.push(Word::of_queue(LEFT, task.queue, 0));
-            self.push(Word::of_task(TASK, task.slot, task.generation, 0));
         });
     }
 
