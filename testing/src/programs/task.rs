@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -145,7 +146,16 @@ impl<S: Subject> Drop for TaskFuture<S> {
                     self.trace.note(Event::Panics(script.name));
                     panic_as_meant();
                 }
-                (op, Some(run)) => run.act(Actor::Drop, Some(self.queue), op),
+                (op, Some(run)) => {
+                    // What a scheduler that is being called may not do panics.
+                    let acted = catch_unwind(AssertUnwindSafe(|| run.act(Actor::Drop, Some(self.queue), op)));
+                    if let Err(payload) = acted {
+                        if !self.in_line {
+                            self.trace.note(Event::Panics(script.name));
+                        }
+                        resume_unwind(payload);
+                    }
+                }
                 (_, None) => {}
             }
         }
