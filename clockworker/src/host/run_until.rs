@@ -24,7 +24,7 @@ pub struct RunUntil<'a, F: Future> {
     core: &'a Rc<Core>,
     /// None once done.
     under_way: Option<(Run, Pin<Box<F>>)>,
-    /// Kept from when it is done until the awaiter has budget.
+    /// Kept for the next poll, where the awaiter had no budget when it was done.
     output: Option<F::Output>,
 }
 
@@ -43,28 +43,23 @@ impl<F: Future> Future for RunUntil<'_, F> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let Self { core, under_way, .. } = &mut *self;
-        let Some((run, future)) = under_way else { return self.give_kept(cx) };
+        let Some((run, future)) = under_way else { return Poll::Ready(self.take_kept()) };
         let output = ready!(run.poll(core, cx, |cx| future.as_mut().poll(cx)));
         self.end();
-        self.give(output, cx)
-    }
-}
-
-impl<F: Future> RunUntil<'_, F> {
-    /// Gives the output, or keeps it until there is budget.
-    fn give(&mut self, output: F::Output, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let polled = coop::poll_end_of_run(cx);
-        if polled.is_pending() {
+        if coop::poll_end_of_run(cx).is_pending() {
             self.output = Some(output);
             return Poll::Pending;
         }
         Poll::Ready(output)
     }
+}
 
+impl<F: Future> RunUntil<'_, F> {
+    /// The output that was kept. It asks for no budget: another crate's `block_on` inside a task polls again without a new one.
     #[cold]
-    fn give_kept(&mut self, cx: &mut Context<'_>) -> Poll<F::Output> {
+    fn take_kept(&mut self) -> F::Output {
         let Some(output) = self.output.take() else { panic!("`RunUntil` polled after completion") };
-        self.give(output, cx)
+        output
     }
 
     /// Drops the future inside the executor's context, as its drop may spawn, and hands over to the other runs.

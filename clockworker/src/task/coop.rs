@@ -54,6 +54,11 @@ pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
 pub(crate) fn poll_end_of_run(cx: &mut Context<'_>) -> Poll<()> {
     #[cfg(feature = "tokio")]
     if LEFT.get() == UNLIMITED {
+        if !tokio::task::coop::has_budget_remaining() {
+            // tokio itself would defer the waker, and another crate's `block_on` inside the task would wait for that for ever.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         return tokio::task::coop::poll_proceed(cx).map(|budget| budget.made_progress());
     }
     poll_proceed(cx)

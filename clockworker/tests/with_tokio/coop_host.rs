@@ -6,11 +6,11 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use clockworker::ManualClock;
+use clockworker::{Executor, ManualClock};
 use tokio::sync::mpsc;
 
 use super::coop::{drain, full_channel, on_each_host, patient, patient_on};
-use crate::support::{Signal, counts_polls, current_thread};
+use crate::support::{Signal, counts_polls, current_thread, multi_thread};
 
 /// The executor renews the budget itself: no turn of the host is needed, and a poll per budget.
 #[test]
@@ -127,4 +127,29 @@ fn a_main_future_that_drains_a_full_channel_does_not_stall_the_tasks() {
         assert!(polls.get() >= MESSAGES / 128, "{} polls", polls.get());
         yielder.abort();
     });
+}
+
+/// A foreign `block_on` inside one poll of a task of tokio's has no other budget than that poll.
+#[test]
+fn runs_that_another_block_on_polls_end_however_many_there_are() {
+    let runs = |rt: tokio::runtime::Runtime| {
+        rt.block_on(async {
+            let ex = Executor::new();
+            (0..1_000).map(|i| futures::executor::block_on(ex.run_until(async move { i }))).sum::<u32>()
+        })
+    };
+    assert_eq!([runs(current_thread()), runs(multi_thread())], [499_500; 2]);
+}
+
+/// The same in `block_on` of the executor's own, where tokio allows that.
+#[test]
+fn block_on_inside_a_task_of_tokios_ends_however_often() {
+    let rt = multi_thread();
+    let task = rt.spawn(async {
+        tokio::task::block_in_place(|| {
+            let ex = Executor::new();
+            (0..1_000).map(|i| ex.block_on(async move { i })).sum::<u32>()
+        })
+    });
+    assert_eq!(rt.block_on(task).unwrap(), 499_500);
 }
