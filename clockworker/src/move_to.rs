@@ -16,11 +16,11 @@ use crate::task::{JoinHandle, coop};
 /// What the task spawns from then on goes to that queue too. Its id, its handles, its [attributes](crate::TaskBuilder) and its tag
 /// stay as they are, and it is in the [group](crate::Group) of the same key there, which is opened with the same attributes unless it is
 /// open. What it has had of the CPU stays with the queue it came from, and counts nothing in the new one's order.
-/// [`QueueStats::moved`](crate::QueueStats::moved) counts it there, and [`spawned`](crate::QueueStats::spawned) here.
+/// The queue that it leaves counts it as [`moved`](crate::QueueStats::moved), the new one as [`spawned`](crate::QueueStats::spawned).
 ///
 /// **A task that takes a lock in a queue that is [capped](crate::QueueBuilder::cap) or [idle](crate::QueueBuilder::idle) keeps it while
-/// its queue is not served**, and whoever waits for that lock waits as long. So move it to a queue that is served before it takes the
-/// lock, and back afterwards.
+/// its queue is not served**, and each task that waits for that lock waits as long. So move it to a queue that is served before it takes
+/// the lock, and back afterwards.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ impl<T> JoinHandle<T> {
     /// let (requests, idle) = (ex.new_queue("requests").create()?, ex.new_queue("idle").idle().create()?);
     /// ex.block_on(async {
     ///     let report = idle.spawn(async { "done" });
-    ///     // Somebody waits for it now, and it is not to wait until nothing else is ready.
+    ///     // A request needs it now, and is not to wait until nothing else is ready.
     ///     report.move_to(&requests)?;
     ///     assert_eq!(report.await?, "done");
     ///     Ok(())

@@ -57,7 +57,7 @@ impl MoveError {
         matches!(self.kind, Kind::Refused(Refused::ShutDown | Refused::ExecutorDropped))
     }
 
-    /// Whether the task has finished, or was aborted.
+    /// Whether the task has finished, or its abort has come in.
     pub fn is_finished(&self) -> bool {
         self.kind == Kind::Finished
     }

@@ -29,7 +29,7 @@ pub(crate) type MoveOutcome = Rc<Cell<Option<Result<(), MoveError>>>>;
 struct Asked {
     key: RecordKey,
     to: Rc<RunQueue>,
-    /// For the future that asks. If that is dropped, nobody else has it, and the task stays.
+    /// Shared with the future that asks. If that was dropped, this is the only one, and the task stays.
     outcome: MoveOutcome,
     waker: Waker,
 }

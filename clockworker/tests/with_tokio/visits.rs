@@ -127,7 +127,7 @@ fn where_nothing_is_deferred_a_long_turn_has_no_other_after_it() {
     let (counted, of) = (Rc::clone(&turns), Rc::downgrade(&ex));
     let task = ex.spawn(async move {
         for _ in 0..REQUESTS {
-            // tokio sleeps until then.
+            // tokio sleeps until then, which its paused clock does not take.
             tokio::time::sleep(Duration::from_millis(1)).await;
             clock.advance(Duration::from_micros(30));
         }
@@ -137,7 +137,8 @@ fn where_nothing_is_deferred_a_long_turn_has_no_other_after_it() {
             clock.advance(Duration::from_micros(30));
         }
     });
-    current_thread().block_on(ex.run_until(task)).unwrap();
+    let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    paused.unwrap().block_on(ex.run_until(task)).unwrap();
     // The first, and after 1, 2, 4, 8, 16, 32 and 32 more.
     assert_eq!(turns.get(), REQUESTS + 1 + 7);
     let deferred = seen.borrow().iter().filter(|(_, why)| *why == Ready::Deferred).count();

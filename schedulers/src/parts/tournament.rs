@@ -106,7 +106,7 @@ impl Tournament {
         self.root = root;
     }
 
-    /// Whether somebody sits there. Nobody does where there is no such seat.
+    /// Whether an id has that seat. None has one that is not there.
     #[inline]
     pub(crate) fn is_taken(&self, seat: usize) -> bool {
         self.nodes.get(self.capacity() + seat).is_some_and(|entry| entry.is_somebody())
