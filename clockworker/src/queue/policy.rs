@@ -47,7 +47,7 @@ impl<S: Scheduler> Policy<S> {
 
 /// See [`Policy::sweep`].
 fn sweep<S: Scheduler>(scheduler: &mut S, records: &mut Records, ready: usize) -> Result<(), PolicyFault> {
-    let mut kept = Vec::new();
+    let (mut kept, mut removed) = (Vec::new(), Vec::new());
     while let Some(id) = scheduler.pop() {
         match records.take_ready(id) {
             // It goes back at once, so that a scheduler that panics loses nothing. So it could be popped again, without end.
@@ -55,7 +55,8 @@ fn sweep<S: Scheduler>(scheduler: &mut S, records: &mut Records, ready: usize) -
                 runnable.put_back();
                 kept.push(as_task(id, group));
             }
-            Popped::Aborted(removed) => removed.tell(scheduler),
+            // Told when all are out: until then a scheduler may take each pop for a poll to come.
+            Popped::Aborted(gone) => removed.push(gone),
             Popped::Fault(fault) => return Err(fault),
         }
         if kept.len() > ready {
@@ -65,6 +66,7 @@ fn sweep<S: Scheduler>(scheduler: &mut S, records: &mut Records, ready: usize) -
     if kept.len() != ready {
         return Err(PolicyFault::Lost);
     }
+    removed.into_iter().for_each(|gone| gone.tell(scheduler));
     kept.into_iter().for_each(|task| scheduler.push(task, Ready::Woken));
     Ok(())
 }

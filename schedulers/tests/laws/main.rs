@@ -192,13 +192,14 @@ fn fair_groups() {
     });
 }
 
-/// Two groups of weight 1 differ by the quantum and a poll of each at most, at once.
+/// Two groups of weight 1 differ by the quantum, a poll and the burst of each at most, at once.
 #[test]
 fn fair_groups_serve_equally_from_any_history() {
     for (seed, others) in [(1, 0), (2, 3), (3, 12)] {
-        for quantum_ns in [0, 16_384, 1_000_000] {
-            let make = || FairGroups::new().with_quantum_ns(quantum_ns);
-            let law = EqualService::new(make, 2 * (quantum_ns + 100_000)).history_ns(300_000_000);
+        for (quantum_ns, burst_ns) in [(0, 0), (16_384, 0), (1_000_000, 0), (0, 300_000), (16_384, 100_000)] {
+            let make = || FairGroups::new().with_quantum_ns(quantum_ns).with_burst_ns(burst_ns);
+            let bound_ns = 2 * (quantum_ns + 100_000 + burst_ns);
+            let law = EqualService::new(make, bound_ns).history_ns(300_000_000);
             let report = law.seed(seed).others(others).check().unwrap_or_else(|unequal| panic!("{unequal}"));
             assert_eq!(report.settled_after_ns, 0);
             assert!(report.greatest_difference_ns >= 100_000, "the bound is not idle: {report:?}");

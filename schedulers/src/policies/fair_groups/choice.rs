@@ -1,6 +1,6 @@
 //! The choice between groups: whose turn it is, where groups are placed, what they are charged.
 
-use super::place::Place;
+use super::place::{Place, burst};
 use super::turn::Turn;
 use super::{FairGroups, GRACE_NS, KEPT};
 use crate::parts::by_index;
@@ -20,12 +20,12 @@ impl FairGroups {
         GRACE_NS.min(self.quantum_ns.saturating_sub(1))
     }
 
-    /// Has a group wait that has become ready.
+    /// Has a group wait that has ready tasks.
     #[cold]
     pub(super) fn wait(&mut self, index: u32) {
         let (now, grace_ns) = (self.virtual_time(), self.grace_ns());
-        let v = self.places.of_mut(index).come(now, grace_ns);
-        self.waiting.put(v, index);
+        let stands_at = self.places.of_mut(index).come(now, grace_ns, self.burst_ns);
+        self.waiting.put(stands_at, index);
     }
 
     /// Ends the turn under way, and charges its group.
@@ -81,11 +81,14 @@ impl FairGroups {
     #[inline]
     fn next_after(&mut self, index: u32) -> Option<u32> {
         match self.places.get(index) {
-            // It stays where no other has a v as small.
-            Some(place) if !place.tasks.is_empty() => match self.waiting.least() {
-                Some(least) if least <= place.v => Some(self.waiting.put_and_pop(place.v, index)),
-                _ => Some(index),
-            },
+            // It stays where no other stands as far in front.
+            Some(place) if !place.tasks.is_empty() => {
+                let stands_at = place.stands_at(self.virtual_time);
+                match self.waiting.least() {
+                    Some(least) if least <= stands_at => Some(self.waiting.put_and_pop(stands_at, index)),
+                    _ => Some(index),
+                }
+            }
             _ => self.waiting.pop(),
         }
     }
@@ -98,11 +101,12 @@ impl FairGroups {
     }
 
     /// Nothing is ready, so no group is kept from its due, and nothing is owed. (A `pop` that gives nothing does not say as much:
-    /// an executor may take all tasks out and push them again.)
+    /// an executor may take all tasks out and push them again.) All have their burst again.
     pub(super) fn forgive(&mut self) {
         self.end_turn();
         self.turn = Turn::OPEN;
-        self.virtual_time = self.virtual_time.max(self.furthest);
+        self.virtual_time =
+            self.virtual_time.max(self.furthest).saturating_add(burst(self.burst_ns, Share::MIN));
         self.debts.clear();
     }
 
@@ -126,10 +130,11 @@ impl FairGroups {
 
     /// Moves a group that waits to where its virtual runtime has come.
     pub(super) fn replace(&mut self, index: u32) {
-        let v = self.places.of_mut(index).v;
-        self.furthest = self.furthest.max(v);
+        let now = self.virtual_time();
+        let place = self.places.of_mut(index);
+        self.furthest = self.furthest.max(place.v);
         if self.waiting.contains(index) {
-            self.waiting.put(v, index);
+            self.waiting.put(place.stands_at(now), index);
         }
     }
 
@@ -158,7 +163,7 @@ impl FairGroups {
         let now = self.virtual_time();
         self.virtual_time = now;
         let place = self.places.of_mut(index);
-        place.v = place.v.max(now);
+        place.rest(now, self.burst_ns);
         let owed_ns = place.owes_ns(now).saturating_add(service_ns);
         self.longest_turn_ns = self.longest_turn_ns.max(owed_ns);
         self.charge(index, service_ns);

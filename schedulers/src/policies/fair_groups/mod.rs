@@ -14,11 +14,15 @@ use crate::parts::fair_turns::patience;
 use crate::parts::least_first::LeastFirst;
 use crate::parts::task_lists::TaskLists;
 use crate::{Attributes, GroupId, Ready, Scheduler, Share, Task, TaskId};
+use place::SHORT_NS;
 use places::Places;
 use turn::Turn;
 
 /// The default quantum.
 const QUANTUM_NS: u64 = 16_384;
+
+/// The default burst.
+const BURST_NS: u64 = 100_000;
 
 /// A group that becomes ready and owes no more stands at V all the same, if the quantum is longer: where thousands of groups sleep
 /// between short polls, their debts differ by nanoseconds, and to sort them would cost more than the polls.
@@ -43,15 +47,22 @@ const KEPT: usize = 65_536;
 /// [`with_quantum_ns`](FairGroups::with_quantum_ns)) or has no ready task. So short polls are compared once in a turn, and
 /// polls longer than the quantum each time. A poll counts for a nanosecond at least.
 ///
-/// *Virtual time* V is the v of the group whose turn it is, as the turn began. It never falls. A group that becomes ready is
-/// placed at V, or at its own v where that is greater: it hoards nothing while it is idle, and what it has received beyond its
-/// due it owes still. When the queue has [drained](Scheduler::drained), V comes to the greatest v, and nothing is owed.
+/// *Virtual time* V is the v of the group whose turn it is, as the turn began. It never falls. What a group has received beyond its
+/// due, v − V, it owes still when it becomes ready again. When the queue has [drained](Scheduler::drained), nothing is owed.
 ///
-/// A group that becomes ready and owes less than 1,024 ns, and less than the quantum, stands at V, too. Its turn ends
+/// A group that was idle while V went by has a *burst*: up to B (100 µs, see [`with_burst_ns`](FairGroups::with_burst_ns)) of what
+/// it did not use. It goes before all groups that have none until it has received that. Those that have a burst take turns, in
+/// the order of becoming ready. So a request that takes no more than B, of a tenant that takes less than its share, is served
+/// at a stretch, however many polls it has and however many others are busy. What a group did not use beyond B is gone.
+/// (This is a service curve of two pieces, as in Stoica, Zhang and Ng, *A hierarchical fair service curve algorithm*, SIGCOMM 1997;
+/// and a warp that is bounded, as in Duda and Cheriton, *Borrowed-virtual-time scheduling*, SOSP 1999.)
+///
+/// A group that becomes ready and owes less than 1,024 ns, and less than the quantum, stands at V. Its turn ends
 /// that much sooner, so it gains nothing. This keeps groups that sleep between short polls in the order of waking, where
 /// sorting them by nanoseconds would cost more than the polls.
 ///
-/// - **Another weight** counts from then on. The group owes as much service as before.
+/// - **A group that was just opened**, and a new task without a group, has no burst: they were not idle.
+/// - **Another weight** counts from then on. The group owes as much service as before, and has no burst.
 /// - **A group that is opened again** under the same key owes what it owed when it closed, unless V has passed that.
 /// - **A new group under the index** of one that has closed owes what that one owed, unless V has passed it. Otherwise a stream
 ///   of new groups would go before all others for ever.
@@ -62,21 +73,16 @@ const KEPT: usize = 65_536;
 /// it owed, or its index is used again. W is the greatest sum of the weights of all groups that exist at a time, n the most that
 /// exist. (The drop of an aborted task's future is charged when it comes, also to a group that has no turn: it adds to L.)
 ///
-/// 1. **Two groups that always have work**, and whose weights w and w' stay, receive service in proportion: in any stretch of
-///    time, after any history, | s/w − s'/w' | ≤ L/w + L/w'.
-/// 2. **A group that always has work** receives at least t·w/W − (w/W)·(n − 1)·L − (1 − w/W)·L of any t that goes to the queue,
-///    whatever the others do: sleep, wake, come, leave, come back, change their weights.
-/// 3. **A group that owes nothing** and becomes ready waits for the turn under way, and for those that stand at V and came
-///    before it: as a rule for L and a poll of each that sleeps between short polls, and for (n − 1)·L at worst. No group owes
-///    more than L. One that owes as much waits besides until each other, of weight w', has received L·w'/w and a turn.
+/// 1. **Two groups that always have work**, whose weights w and w' stay and whose bursts are used, receive service in proportion:
+///    in any stretch of time, after any history, | s/w − s'/w' | ≤ L/w + L/w'.
+/// 2. **A group that always has work** receives at least t·w/W − (w/W)·(n − 1)·(L + B) − (1 − w/W)·L of any t that goes to the
+///    queue, whatever the others do: sleep, wake, come, leave, come back, change their weights.
+/// 3. **A group that has a burst** and becomes ready waits for the turn under way, and for a turn of each that has a burst and came
+///    before it: for (n − 1)·L at worst. One that has none and owes nothing waits for those with a burst, and for those that stand
+///    at V and came before it: for (n − 1)·(L + B) at worst. No group owes more than L. One that owes as much waits besides until
+///    each other, of weight w', has received L·w'/w and a turn.
 ///
-/// *Proof.* A turn begins at the least point where a ready group stands, which is V from then on. So V never falls, and a ready
-/// group has v ≥ V. For every group w·(v − V) ≤ L, as v moves in turns only, each of which ends when this is the quantum or more.
-/// A change of weight and what a new group takes over do not change that. Let v count each poll, also inside a turn. Then
-/// v − v' is between −L/w' and L/w, and in 1 there is the difference of two such values. For 2 let z = w·max(0, v − V), at most
-/// L. While V moves by ΔV, a group receives s ≤ w·ΔV + Δz; with equality if it always has work. Over all groups,
-/// t ≤ W·ΔV + (n − 1)·L + Δz, where Δz is that of the group itself and at least −L. So s = w·ΔV + Δz ≥ (w/W)·(t − (n − 1)·L) + (1 − w/W)·Δz. ∎ (Service is divided exactly, and
-/// rounded up to 2⁻⁴⁰ ns once a turn.)
+/// `docs/BOUNDS.md` has the proof. (Service is divided exactly, and rounded up to 2⁻⁴⁰ ns once a turn.)
 ///
 /// # Cost
 ///
@@ -127,6 +133,7 @@ pub struct FairGroups {
     /// The group indices that were in use between the two last times at which the queue had drained, if they were more than `KEPT`.
     last_burst: usize,
     quantum_ns: u64,
+    burst_ns: u64,
     /// The most that a group has received in a turn, or has owed outside of its turns. None has owed more than that and the grace.
     longest_turn_ns: u64,
     greatest_weight: Share,
@@ -146,6 +153,7 @@ impl FairGroups {
             debts: Debts::new(),
             last_burst: 0,
             quantum_ns: QUANTUM_NS,
+            burst_ns: BURST_NS,
             longest_turn_ns: 0,
             greatest_weight: Share::MIN,
         }
@@ -161,6 +169,22 @@ impl FairGroups {
         let mut fair = self;
         fair.quantum_ns = ns;
         fair
+    }
+
+    /// Sets the burst ([Order](FairGroups#order)): what a group that was idle may receive, in nanoseconds, before it is compared with
+    /// those that were not; 16,777,215 at most. With 0 it stands at V as soon as it is ready.
+    ///
+    /// It should be what a request takes, with all its polls. Each group that was idle may keep the others waiting for so long.
+    #[must_use]
+    pub const fn with_burst_ns(self, ns: u64) -> Self {
+        let mut fair = self;
+        fair.burst_ns = if ns < SHORT_NS { ns } else { SHORT_NS - 1 };
+        fair
+    }
+
+    /// The burst, in nanoseconds.
+    pub const fn burst_ns(&self) -> u64 {
+        self.burst_ns
     }
 
     /// The quantum, in nanoseconds.
@@ -187,14 +211,16 @@ impl Default for FairGroups {
 
 impl Scheduler for FairGroups {
     #[inline]
-    fn push(&mut self, task: Task, _why: Ready) {
+    fn push(&mut self, task: Task, why: Ready) {
         let index = task.group.index() as u32;
         let (now, grace_ns) = (self.virtual_time(), self.grace_ns());
         let place = self.places.of_mut(index);
         let was_empty = place.tasks.is_empty();
         self.tasks.push_back(&mut place.tasks, task.id);
         if was_empty && !self.turn.is_of(index) {
-            self.waiting.put(place.come(now, grace_ns), index);
+            // A new task without a group was not idle.
+            let burst_ns = if why == Ready::Spawned && !place.is_open { 0 } else { self.burst_ns };
+            self.waiting.put(place.come(now, grace_ns, burst_ns), index);
         }
     }
 
@@ -289,7 +315,8 @@ impl Scheduler for FairGroups {
     /// By what is waited for at worst ([Promises](FairGroups#promises)), as a poll counts for a nanosecond at least. It grows
     /// with the greatest weight, and with the longest turn so far.
     fn patience(&self, tasks: usize) -> Option<u64> {
-        let owed_ns = self.longest_turn_ns.max(self.turn.spent_ns()).saturating_add(self.grace_ns());
+        let owed_ns =
+            self.longest_turn_ns.max(self.turn.spent_ns()).saturating_add(self.grace_ns() + self.burst_ns);
         let others =
             u64::from(self.greatest_weight.get()).saturating_mul(owed_ns).saturating_add(self.quantum_ns);
         let between_turns = others.saturating_add(1).saturating_mul(self.places.len().max(1) as u64);
@@ -301,6 +328,7 @@ impl fmt::Debug for FairGroups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FairGroups")
             .field("quantum_ns", &self.quantum_ns)
+            .field("burst_ns", &self.burst_ns)
             .field("turn", &self.turn.group())
             .field("waiting_groups", &self.waiting.len())
             .field("debts", &self.debts.len())

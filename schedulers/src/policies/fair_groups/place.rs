@@ -7,8 +7,11 @@ use crate::parts::task_lists::TaskList;
 /// Bits after the binary point of virtual time.
 const FRACTION_BITS: u32 = 40;
 
+/// Where groups wait that are behind V: before all others, in the order of coming.
+const FRONT: u128 = 0;
+
 /// Service below this, in nanoseconds, is divided in 64 bits.
-const SHORT_NS: u64 = 1 << (u64::BITS - FRACTION_BITS);
+pub(super) const SHORT_NS: u64 = 1 << (u64::BITS - FRACTION_BITS);
 
 /// What is kept of a group index, whichever group has it: a new group under the index of one that has closed goes on where that
 /// one was.
@@ -26,17 +29,35 @@ pub(super) struct Place {
 impl Place {
     pub(super) const EMPTY: Self = Self { v: 0, weight: Share::MIN, tasks: TaskList::EMPTY, is_open: false };
 
-    /// Comes to wait, and says where: at V if it owes no more than `grace_ns`, else where it was.
+    /// Comes to wait, and says where: in front while it has a burst, at V if it owes no more than `grace_ns`, else where it was.
     #[inline]
-    pub(super) fn come(&mut self, virtual_time: u128, grace_ns: u64) -> u128 {
+    pub(super) fn come(&mut self, virtual_time: u128, grace_ns: u64, burst_ns: u64) -> u128 {
         if !self.is_open && self.weight != Share::MIN {
             self.forget_weight(virtual_time);
         }
         if self.v <= virtual_time {
+            if burst_ns > 0 {
+                self.rest(virtual_time, burst_ns);
+                return self.stands_at(virtual_time);
+            }
             self.v = virtual_time;
             return virtual_time;
         }
         if self.owes_at_most(grace_ns, virtual_time).is_some() { virtual_time } else { self.v }
+    }
+
+    /// Where it waits by its virtual runtime.
+    #[inline]
+    pub(super) fn stands_at(&self, virtual_time: u128) -> u128 {
+        if self.v < virtual_time { FRONT } else { self.v }
+    }
+
+    /// Keeps no more of what it has not used than the burst.
+    #[inline]
+    pub(super) fn rest(&mut self, virtual_time: u128, burst_ns: u64) {
+        if self.v < virtual_time {
+            self.v = self.v.max(virtual_time.saturating_sub(burst(burst_ns, self.weight)));
+        }
     }
 
     /// A group with attributes had the index before.
@@ -85,6 +106,13 @@ impl Place {
     pub(super) fn take_over(&mut self, debt: Debt, virtual_time: u128) {
         self.v = self.v.max(placed(debt, self.weight, virtual_time));
     }
+}
+
+/// How far a group may be behind V.
+#[inline]
+pub(super) fn burst(burst_ns: u64, weight: Share) -> u128 {
+    let burst = burst_ns.min(SHORT_NS - 1) << FRACTION_BITS;
+    u128::from(if weight == Share::MIN { burst } else { burst / u64::from(weight.get()) })
 }
 
 /// The virtual runtime under another weight at which as much is owed.

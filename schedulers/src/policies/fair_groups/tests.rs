@@ -62,7 +62,7 @@ fn what_a_burst_took_is_given_back() {
         "it is open"
     );
     // And it goes on as before.
-    (0..groups).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
+    (0..groups).for_each(|slot| fair.push(task(slot, slot), Ready::Woken));
     assert_eq!(fair.pop(), Some(task(0, 0).id));
 }
 

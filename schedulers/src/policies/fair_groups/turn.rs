@@ -41,10 +41,10 @@ impl Turn {
         (self.spent_ns < self.limit_ns).then_some(self.group)
     }
 
-    /// Where virtual time is by this turn: it moves by service alone, so not before there was some.
+    /// Where virtual time is while a group has the turn.
     #[inline]
     pub(super) fn virtual_time(&self) -> u128 {
-        if self.spent_ns > 0 { self.start } else { 0 }
+        if self.group == NONE { 0 } else { self.start }
     }
 
     /// What it has spent.

@@ -1,6 +1,7 @@
 //! `FairGroups`: shares by weight, from any history, and what each trick gains: nothing.
 
 mod adversary;
+mod bursts;
 mod model;
 mod tricks;
 
@@ -37,6 +38,34 @@ fn virtual_time_moves_by_service_alone() {
     fair.drained();
     (0..3).for_each(|slot| fair.push(task(slot), Ready::Woken));
     assert_eq!(drain(&mut fair), [0, 1, 2], "nothing is owed any more");
+}
+
+/// Where polls are timed by lot, a turn may have many before any is told.
+#[test]
+fn a_group_that_becomes_ready_in_a_turn_of_which_nothing_was_told_stands_where_the_turn_began() {
+    const LONG_NS: u64 = 1_000_000;
+    for burst_ns in [0, 100_000] {
+        let mut fair = FairGroups::new().with_burst_ns(burst_ns);
+        spawn(&mut fair, [task(0), task(1)]);
+        assert_eq!(fair.pop(), Some(task(0).id));
+        fair.served(task(0), LONG_NS);
+        assert_eq!(fair.push_pop(task(0)), Some(task(1).id));
+        fair.served(task(1), 100);
+        fair.finished(task(1));
+        // Its next turn: of its first poll, in which another becomes ready, nothing is said.
+        assert_eq!(fair.pop(), Some(task(0).id));
+        fair.push(task(2), Ready::Woken);
+        assert_eq!(fair.push_pop(task(0)), Some(task(0).id));
+        fair.served(task(0), LONG_NS);
+        fair.push(task(0), Ready::Yielded);
+        let mut at_a_stretch = 0;
+        while fair.pop() == Some(task(2).id) {
+            fair.served(task(2), LONG_NS);
+            fair.push(task(2), Ready::Yielded);
+            at_a_stretch += 1;
+        }
+        assert_eq!(at_a_stretch, 1 + u32::from(burst_ns > 0), "burst {burst_ns}");
+    }
 }
 
 // ---- Shares

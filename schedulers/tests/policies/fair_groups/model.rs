@@ -43,6 +43,7 @@ struct Turn {
 #[derive(Default)]
 struct Model {
     quantum_ns: u64,
+    burst_ns: u64,
     groups: BTreeMap<u32, Group>,
     /// By key, v and weight of those that closed.
     closed: BTreeMap<u64, (u128, u128)>,
@@ -71,13 +72,27 @@ impl Model {
         quotient
     }
 
-    /// Goes behind all that wait where it is now.
+    /// V: of the turn under way, as it began.
+    fn v(&self) -> u128 {
+        self.now.max(self.turn.map_or(0, |turn| turn.start))
+    }
+
+    /// Goes behind all that wait where it is now: in front, if it is behind V.
     fn come(&mut self, group: GroupId) {
         self.comings += 1;
-        let (came, now) = (self.comings, self.now);
+        let (came, v) = (self.comings, self.v());
         let group = self.group(group);
-        (group.came, group.v) = (came, group.v.max(now));
-        group.stands_at = group.v;
+        group.came = came;
+        group.stands_at = if group.v < v { 0 } else { group.v };
+    }
+
+    /// Keeps no more of what it has not used than the burst.
+    fn rest(&mut self, group: GroupId) {
+        let (v, weight) = (self.v(), self.group(group).weight);
+        // Down to a step of what is modelled.
+        let burst = ((u128::from(self.burst_ns) << ITS_BITS) / weight) << (BITS - ITS_BITS);
+        let group = self.group(group);
+        group.v = group.v.max(v.saturating_sub(burst));
     }
 
     fn stands_at_v(&self, owes_ns: u64) -> bool {
@@ -85,14 +100,16 @@ impl Model {
     }
 
     fn become_ready(&mut self, group: GroupId) {
+        self.rest(group);
         self.come(group);
-        if self.stands_at_v(self.owes_ns(group)) {
-            self.group(group).stands_at = self.now;
+        let v = self.v();
+        if self.group(group).v >= v && self.stands_at_v(self.owes_ns(group)) {
+            self.group(group).stands_at = v;
         }
     }
 
     fn set_weight(&mut self, group: GroupId, weight: u128) {
-        let now = self.now;
+        let now = self.v();
         let Group { v, weight: was, .. } = *self.group(group);
         let owed = self.divide(v.saturating_sub(now) * was, weight);
         let group = self.group(group);
@@ -108,14 +125,19 @@ impl Model {
 
     fn owes_ns(&self, group: GroupId) -> u64 {
         let group = &self.groups[&(group.index() as u32)];
-        (group.v.saturating_sub(self.now) * group.weight).div_ceil(1 << BITS) as u64
+        (group.v.saturating_sub(self.v()) * group.weight).div_ceil(1 << BITS) as u64
     }
 }
 
 impl Scheduler for Model {
-    fn push(&mut self, task: Task, _why: Ready) {
-        let becomes_ready = self.group(task.group).tasks.is_empty();
-        self.group(task.group).tasks.push_back(task.id);
+    fn push(&mut self, task: Task, why: Ready) {
+        let v = self.v();
+        let group = self.group(task.group);
+        let becomes_ready = group.tasks.is_empty();
+        group.tasks.push_back(task.id);
+        if becomes_ready && why == Ready::Spawned && group.key.is_none() && !self.has_turn(task.group) {
+            self.group(task.group).v = v.max(self.group(task.group).v);
+        }
         if becomes_ready && !self.has_turn(task.group) {
             self.become_ready(task.group);
         }
@@ -151,18 +173,18 @@ impl Scheduler for Model {
             turn.received_ns += service_ns;
             self.now = self.now.max(turn.start);
         } else {
-            let waits = !self.group(task.group).tasks.is_empty();
-            let came = self.comings + 1;
-            self.come(task.group);
-            if !waits {
-                self.comings = came;
-            }
+            self.now = self.v();
+            self.rest(task.group);
+            self.comings += 1;
+            let came = self.comings;
+            self.group(task.group).came = came;
         }
         let weight = self.group(task.group).weight;
         let moved = self.divide(u128::from(service_ns) << BITS, weight);
+        let v = self.v();
         let group = self.group(task.group);
         group.v += moved;
-        group.stands_at = group.v;
+        group.stands_at = if group.v < v { 0 } else { group.v };
     }
 
     fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
@@ -171,8 +193,9 @@ impl Scheduler for Model {
         self.set_weight(group, weight);
         self.group(group).key = Some(key);
         if let Some((v, was)) = self.closed.remove(&key) {
-            let owed = v.saturating_sub(self.now) * was;
-            let v = self.now + self.divide(owed, weight);
+            let now = self.v();
+            let owed = v.saturating_sub(now) * was;
+            let v = now + self.divide(owed, weight);
             let group = self.group(group);
             group.v = group.v.max(v);
             group.stands_at = group.v;
@@ -203,7 +226,9 @@ impl Scheduler for Model {
     }
 
     fn drained(&mut self) {
+        self.turn = None;
         self.now = self.groups.values().map(|group| group.v).max().unwrap_or(0).max(self.now);
+        self.now += u128::from(self.burst_ns) << BITS; // all have their burst again
         self.closed.clear();
     }
 }
@@ -223,16 +248,16 @@ fn agree(fair: &FairGroups, model: &Model) -> bool {
 #[test]
 fn each_decision_is_that_of_the_definition() {
     const LENGTHS: [u64; 12] = [0, 1, 40, 100, 100, 500, 1_023, 1_024, 1_025, 1_499, 1_500, 3_000];
-    for quantum_ns in [0, 30, 1_500] {
+    for (quantum_ns, burst_ns) in [(0, 0), (30, 0), (1_500, 0), (0, 2_000), (1_500, 700), (1_500, 20_000)] {
         let mut compared = 0;
         for seed in 0..600 {
-            let fair = FairGroups::new().with_quantum_ns(quantum_ns);
-            let model = Model { quantum_ns, ..Model::default() };
+            let fair = FairGroups::new().with_quantum_ns(quantum_ns).with_burst_ns(burst_ns);
+            let model = Model { quantum_ns, burst_ns, ..Model::default() };
             let mut world = World::new(Beside::new(fair, model, agree));
             let mut random = Rng::with_seed(seed);
             (0..400).for_each(|_| world.step(&mut random, &LENGTHS, true));
             compared += world.policy.compared;
         }
-        assert!(compared > 60_000, "{quantum_ns}: {compared}");
+        assert!(compared > 60_000, "{quantum_ns}, {burst_ns}: {compared}");
     }
 }
