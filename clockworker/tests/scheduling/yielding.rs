@@ -5,7 +5,9 @@ use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::thread;
+use std::time::Duration;
 
+use clockworker::schedulers::{RunnableFifo, Scheduler, WokenFirst};
 use clockworker::{Executor, Queue, should_yield, yield_if_due, yield_now};
 
 use crate::support::*;
@@ -301,4 +303,55 @@ fn due_for_one_of_very_many_queues() {
         [before, should_yield(), should_yield()]
     });
     assert_eq!(run(&ex, task).unwrap(), [false, true, true]);
+}
+
+/// Two tasks wake each other without end, and so many others compute in pieces: when those are done.
+fn done_beside_a_pair<S: Scheduler + 'static>(
+    scheduler: S,
+    [tasks, pieces]: [u64; 2],
+    hop: Duration,
+) -> Duration {
+    let ex = builder().scheduler(scheduler).build().unwrap();
+    let (ping, pong) = (Signal::new(), Signal::new());
+    for (own, other) in [(ping.clone(), pong.clone()), (pong, ping.clone())] {
+        ex.spawn(async move {
+            loop {
+                own.wait().await;
+                work(hop);
+                other.set();
+            }
+        });
+    }
+    ping.set();
+    let computes = |_| {
+        ex.spawn(async move {
+            for _ in 0..pieces {
+                work(us(5));
+                yield_now().await;
+            }
+        })
+    };
+    let all: Vec<_> = (0..tasks).map(computes).collect();
+    run(&ex, async {
+        for task in all {
+            task.await.unwrap();
+        }
+    });
+    now()
+}
+
+/// LocalSet polls in the order of becoming ready.
+#[test]
+fn tasks_that_compute_in_pieces_take_twice_as_long_beside_a_busy_pair_as_in_order() {
+    for (tasks, pieces) in [(100, 50), (1, 500), (16, 300)] {
+        for hop in [Duration::from_nanos(50), us(1), us(5), us(40)] {
+            let in_order = done_beside_a_pair(RunnableFifo::new(), [tasks, pieces], hop);
+            let found = done_beside_a_pair(WokenFirst::new(), [tasks, pieces], hop);
+            // Up to the millisecond that the pair may be ahead.
+            assert!(
+                found <= 2 * in_order + us(1_000),
+                "{tasks} × {pieces}, {hop:?}: {found:?} for {in_order:?}"
+            );
+        }
+    }
 }

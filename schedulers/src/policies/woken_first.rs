@@ -7,11 +7,11 @@ use crate::parts::fair_turns::patience;
 use crate::parts::ring::Ring;
 use crate::{Ready, Scheduler, Task, TaskId};
 
-/// After so much service of the others the next pop is of a task that yielded, while one waits. Nanoseconds.
-const PATIENCE_NS: u64 = 1_000_000;
+/// So much more service than those that yielded the others may receive before them. Nanoseconds.
+const MOST_AHEAD_NS: u64 = 1_000_000;
 
-/// Each pop counts for so much besides its service, so that of 32 pops one at least is of a task that yielded.
-const PER_POP_NS: u64 = PATIENCE_NS.div_ceil(31);
+/// And so many pops in a row.
+const MOST_PASSED: u32 = 31;
 
 /// Woken and new tasks first, tasks that [yielded](Ready::Yielded), also by the host's
 /// own [means](Ready::Deferred), behind them; in each of the two, first ready, first
@@ -25,13 +25,16 @@ const PER_POP_NS: u64 = PATIENCE_NS.div_ceil(31);
 /// pieces yields again, and then counts as one that yielded until it is woken.
 ///
 /// A woken task never waits for one that became ready after it. So it is popped after no more pops than by
-/// [`RunnableFifo`](crate::RunnableFifo). Those that yielded before it are passed over for 31 pops at most, and for a millisecond of the
-/// others' service and one poll at most, whatever comes first: then one of them is popped. (Each pop counts as 1/31 ms, and its service
-/// besides.) So with *Y* of them, each waits for the tasks that were woken before it, and besides for 32·*Y* pops at most, and for *Y*
-/// milliseconds and 2·*Y* polls. A flood of woken tasks with polls of 1 ms leaves them every other poll, one with polls of a few
-/// microseconds every 32nd.
+/// [`RunnableFifo`](crate::RunnableFifo). Those that yielded are passed over for 31 pops in a row at most, and while the others have
+/// received no more than a millisecond more than they since then: after that one of them is popped, if it yielded before the first woken
+/// one was woken. So where woken tasks keep the thread busy for less than half of the time, they go first. Where they would keep it
+/// busy all the time, they leave half of it, or what the others would have by [`RunnableFifo`](crate::RunnableFifo) if that is less; or one
+/// poll in 32, if theirs are short.
 ///
-/// It pays no regard to how long a task's own polls take. It costs as much as [`RunnableFifo`](crate::RunnableFifo), which is
+/// With *Y* tasks that yielded, each waits for those that were woken before it, and besides for 32·*Y* pops at most, and for a millisecond
+/// and 2·*Y* + 1 polls at most.
+///
+/// Apart from that it pays no regard to how long polls take. It costs as much as [`RunnableFifo`](crate::RunnableFifo), which is
 /// this order without the distinction, and reads no clock.
 ///
 /// ```
@@ -50,13 +53,26 @@ pub struct WokenFirst {
     /// Woken and new, and those that yielded once since.
     woken: Ring<Woken>,
     yielded: Ring<TaskId>,
-    /// Whether the task popped last has not yielded since it was woken or spawned. What is pushed as yielded is that task.
-    may_yield: bool,
-    /// For how long those that yielded were passed over, since one was polled or the first came. Nanoseconds. `None` until the poll of the
-    /// one that was popped last is over: its time is not the others'.
-    passed_over_ns: Option<u64>,
+    /// The task popped last. What is pushed as yielded is that task.
+    last: Last,
+    /// How many pops in a row have passed over those that yielded.
+    passed: u32,
+    /// What the others have received more than those that yielded, while these waited. Nanoseconds.
+    ahead_ns: u64,
     /// Tasks that yielded and were popped while woken ones waited.
     turns: u64,
+}
+
+/// Whether a task was woken, or has yielded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Last {
+    /// It was woken or spawned.
+    Woken,
+    /// It yielded once since.
+    YieldedOnce,
+    /// It yielded again: its service is not the others'.
+    #[default]
+    YieldedAgain,
 }
 
 /// In as much memory as [`KEPT`] of those that yielded.
@@ -93,12 +109,26 @@ impl Woken {
 impl WokenFirst {
     /// Makes an empty one.
     pub const fn new() -> Self {
-        Self { woken: Ring::new(), yielded: Ring::new(), may_yield: false, passed_over_ns: None, turns: 0 }
+        Self {
+            woken: Ring::new(),
+            yielded: Ring::new(),
+            last: Last::YieldedAgain,
+            passed: 0,
+            ahead_ns: 0,
+            turns: 0,
+        }
     }
 
     /// Whether one of those that yielded has been passed over for long enough, and yielded before the first woken one was woken.
     fn is_turn(&self, first: Woken) -> bool {
-        self.passed_over_ns >= Some(PATIENCE_NS) && first.turns_before() != self.turns
+        (self.passed >= MOST_PASSED || self.ahead_ns >= MOST_AHEAD_NS) && first.turns_before() != self.turns
+    }
+
+    /// Pops one of those that yielded.
+    #[inline(always)]
+    fn take_turn(&mut self) -> Option<TaskId> {
+        (self.passed, self.last) = (0, Last::YieldedAgain);
+        self.yielded.pop_front()
     }
 }
 
@@ -111,7 +141,7 @@ impl Scheduler for WokenFirst {
         let has_yielded = why == Ready::Yielded;
         let counts_as_woken = match why {
             Ready::Spawned | Ready::Woken => true,
-            Ready::Yielded => self.may_yield,
+            Ready::Yielded => self.last == Last::Woken,
             Ready::Deferred => false,
         };
         if counts_as_woken {
@@ -119,7 +149,7 @@ impl Scheduler for WokenFirst {
             self.woken.push_back(Woken::new(task.id, turns_before, has_yielded));
         } else {
             if self.yielded.is_empty() {
-                self.passed_over_ns = Some(0);
+                self.passed = 0;
             }
             self.yielded.push_back(task.id);
         }
@@ -127,35 +157,26 @@ impl Scheduler for WokenFirst {
 
     #[inline(always)] // as `push`
     fn pop(&mut self) -> Option<TaskId> {
-        let Some(first) = self.woken.get(0) else {
-            self.passed_over_ns = None;
-            self.may_yield = false;
-            return self.yielded.pop_front();
-        };
+        let Some(first) = self.woken.get(0) else { return self.take_turn() };
         if !self.yielded.is_empty() {
             if self.is_turn(first) {
                 self.turns += 1;
-                self.passed_over_ns = None;
-                self.may_yield = false;
-                return self.yielded.pop_front();
+                return self.take_turn();
             }
-            self.passed_over_ns =
-                Some(self.passed_over_ns.map_or(PER_POP_NS, |ns| ns.saturating_add(PER_POP_NS)));
+            self.passed = self.passed.saturating_add(1);
         }
         self.woken.pop_front();
-        self.may_yield = !first.has_yielded();
+        self.last = if first.has_yielded() { Last::YieldedOnce } else { Last::Woken };
         Some(first.id)
     }
 
     #[inline]
     fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        if self.may_yield || !self.woken.is_empty() {
+        if self.last == Last::Woken || !self.woken.is_empty() {
             self.push(task, Ready::Yielded);
             return self.pop();
         }
-        if !self.yielded.is_empty() {
-            self.passed_over_ns = None;
-        }
+        (self.passed, self.last) = (0, Last::YieldedAgain);
         Some(self.yielded.push_pop(task.id))
     }
 
@@ -173,6 +194,7 @@ impl Scheduler for WokenFirst {
     }
 
     fn drained(&mut self) {
+        self.ahead_ns = 0;
         if self.woken.capacity().max(self.yielded.capacity()) > KEPT_WOKEN {
             self.woken.shrink_to(KEPT_WOKEN);
             self.yielded.shrink_to(KEPT);
@@ -181,7 +203,11 @@ impl Scheduler for WokenFirst {
 
     #[inline]
     fn time_passed(&mut self, service_ns: u64) {
-        self.passed_over_ns = Some(self.passed_over_ns.map_or(0, |ns| ns.saturating_add(service_ns)));
+        if self.last == Last::YieldedAgain {
+            self.ahead_ns = self.ahead_ns.saturating_sub(service_ns);
+        } else if !self.yielded.is_empty() {
+            self.ahead_ns = self.ahead_ns.min(MOST_AHEAD_NS).saturating_add(service_ns);
+        }
     }
 }
 
@@ -190,7 +216,8 @@ impl fmt::Debug for WokenFirst {
         f.debug_struct("WokenFirst")
             .field("woken", &self.woken.len())
             .field("yielded", &self.yielded.len())
-            .field("passed_over_ns", &self.passed_over_ns)
+            .field("passed", &self.passed)
+            .field("ahead_ns", &self.ahead_ns)
             .finish_non_exhaustive()
     }
 }

@@ -114,7 +114,7 @@ fn look(mut policy: impl Scheduler + Debug) -> String {
 #[test]
 fn debug_is_short_however_many_tasks_there_are() {
     assert_eq!(look(RunnableFifo::new()), "RunnableFifo { ready: 5000, next: Some(task 0.0), .. }");
-    assert_eq!(look(WokenFirst::new()), "WokenFirst { woken: 5000, yielded: 0, passed_over_ns: None, .. }");
+    assert_eq!(look(WokenFirst::new()), "WokenFirst { woken: 5000, yielded: 0, passed: 0, ahead_ns: 0, .. }");
     let fair =
         "FairGroups { quantum_ns: 16384, burst_ns: 100000, turn: None, waiting_groups: 5000, debts: 0, .. }";
     assert_eq!(look(FairGroups::new()), fair);

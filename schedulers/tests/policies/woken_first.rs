@@ -76,6 +76,7 @@ fn a_wake_of_another_task_does_not_count_for_one_that_yields_again() {
     assert_eq!(policy.pop(), Some(task(1).id), "which waits then");
     policy.time_passed(1_000_000);
     assert_eq!(policy.pop(), Some(task(2).id), "as a millisecond has passed");
+    policy.time_passed(1_000_000);
     policy.push(task(2), Ready::Yielded);
     assert_eq!(drain(&mut policy), [0, 3, 2]);
 }
@@ -98,7 +99,7 @@ fn tasks_that_yield_once_a_wake_take_turns() {
 #[test]
 fn after_31_pops_or_a_millisecond_a_task_that_yielded_is_next() {
     assert_eq!([0, 1_000].map(passed_over), [31; 2]);
-    assert_eq!(passed_over(100_000), 8, "each pop counts as 1/31 ms besides");
+    assert_eq!(passed_over(100_000), 10);
     assert_eq!(passed_over(900_000), 2);
     assert_eq!(passed_over(1_000_000), 1);
     assert_eq!(passed_over(u64::MAX), 1);
@@ -135,6 +136,105 @@ fn several_with_long_polls_have_every_other_poll_and_no_more() {
         [3, 0, 4, 1, 5, 2, 6, 7],
         "and no second turn before the woken ones, as in order of becoming ready"
     );
+}
+
+/// Tasks that are woken again at once beside others that always yield: what part of all service the others have.
+fn part_of_yielders(yielders: u32, yielders_ns: u64, woken: u32, woken_ns: u64) -> f64 {
+    let mut policy = WokenFirst::new();
+    (0..yielders).for_each(|slot| policy.push(task(slot), Ready::Deferred));
+    (0..woken).for_each(|slot| policy.push(task(yielders + slot), Ready::Woken));
+    let mut received_ns = [0; 2];
+    for _ in 0..100_000 {
+        let popped = policy.pop().unwrap().slot() as u32;
+        let (class, poll_ns, why) =
+            if popped < yielders { (0, yielders_ns, Ready::Deferred) } else { (1, woken_ns, Ready::Woken) };
+        received_ns[class] += poll_ns;
+        policy.time_passed(poll_ns);
+        policy.push(task(popped), why);
+    }
+    received_ns[0] as f64 / (received_ns[0] + received_ns[1]) as f64
+}
+
+#[test]
+fn those_that_yield_have_half_of_the_time_or_what_they_have_under_fifo() {
+    for (yielders, yielders_ns) in [(1, 5_000), (100, 5_000), (3, 200_000)] {
+        for woken_ns in [5_000, 20_000, 300_000] {
+            let part = part_of_yielders(yielders, yielders_ns, 2, woken_ns);
+            let a_round = u64::from(yielders) * yielders_ns;
+            let under_fifo = a_round as f64 / (a_round + 2 * woken_ns) as f64;
+            let one_in_32 = yielders_ns as f64 / (yielders_ns + 31 * woken_ns) as f64;
+            let due = under_fifo.min(one_in_32.max(0.5));
+            assert!((part - due).abs() < 0.01, "{yielders} × {yielders_ns}, {woken_ns}: {part}, due {due}");
+        }
+    }
+    let short = part_of_yielders(100, 5_000, 2, 100);
+    assert!((0.5..0.7).contains(&short), "a poll for each 31: {short}");
+}
+
+/// What each that yielded waits for besides those that were woken before it: so many pops, or so much service.
+#[test]
+fn the_wait_of_those_that_yielded_is_bounded() {
+    const LONGEST_NS: u64 = 300_000;
+    let mut greatest: (f64, f64) = (0.0, 0.0);
+    for seed in 0..300 {
+        let mut random = Rng::with_seed(seed);
+        let mut policy = WokenFirst::new();
+        let lengths = [[0, 100], [10_000, 30_000], [LONGEST_NS, LONGEST_NS], [50, LONGEST_NS]];
+        let (of_woken, of_yielders) = (pick(&mut random, &lengths), pick(&mut random, &lengths));
+        // By slot: what it waits for, and how many of those that yielded are before it or it.
+        let mut waits: Vec<Option<(u64, u64, u64)>> = Vec::new();
+        let mut woken_before: Vec<Vec<usize>> = Vec::new();
+        for _ in 0..600 {
+            if random.u8(..8) == 0 && waits.len() < 300 {
+                let slot = waits.len();
+                let yielded = waits.iter().flatten().filter(|wait| wait.2 > 0).count() as u64;
+                let ready = |slot: &usize| waits[*slot].is_some_and(|wait| wait.2 == 0);
+                woken_before.push((0..slot).filter(ready).collect());
+                waits.push(Some((0, 0, yielded + 1)));
+                policy.push(task(slot as u32), Ready::Deferred);
+            } else {
+                woken_before.push(Vec::new());
+                waits.push(Some((0, 0, 0)));
+                policy.push(task(waits.len() as u32 - 1), Ready::Woken);
+            }
+            if random.u8(..4) == 0 {
+                continue;
+            }
+            let popped = policy.pop().unwrap().slot();
+            let (pops, service_ns, place) = waits[popped].take().unwrap();
+            if place > 0 {
+                greatest.0 = greatest.0.max(pops as f64 / (32 * place) as f64);
+                let bound = 1_000_000 + (2 * place + 1) * LONGEST_NS;
+                greatest.1 = greatest.1.max(service_ns as f64 / bound as f64);
+            }
+            let length = pick(&mut random, if place > 0 { &of_yielders } else { &of_woken });
+            policy.time_passed(length);
+            for (wait, before) in waits.iter_mut().zip(&woken_before) {
+                if let Some((pops, service_ns, 1..)) = wait
+                    && !before.contains(&popped)
+                {
+                    (*pops, *service_ns) = (*pops + 1, *service_ns + length);
+                }
+            }
+        }
+    }
+    assert!(greatest.0 <= 1.0 && greatest.1 <= 1.0, "{greatest:?} of the bounds");
+    assert!(greatest.0 > 0.8 && greatest.1 > 0.5, "the programs come near: {greatest:?}");
+}
+
+/// Requests that take up to half of the time go before whoever yields, from the first to the last.
+#[test]
+fn woken_tasks_go_first_while_they_take_no_more_than_half_of_the_time() {
+    let mut policy = WokenFirst::new();
+    (0..16).for_each(|slot| policy.push(task(slot), Ready::Deferred));
+    for request in 0..100_000 {
+        policy.push(task(16), Ready::Woken);
+        assert_eq!(policy.pop(), Some(task(16).id), "request {request}");
+        policy.time_passed(20_000);
+        let other = policy.pop().unwrap();
+        policy.time_passed(20_000);
+        policy.push(task(other.slot() as u32), Ready::Deferred);
+    }
 }
 
 #[test]
