@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use clockworker::schedulers::RunnableFifo;
-use clockworker::{Executor, HOST_BUDGETS};
+use clockworker::schedulers::{RunnableFifo, WokenFirst};
+use clockworker::{Executor, HOST_BUDGETS, Queue as ExecutorQueue};
 use clockworker_testing::effort::each_seed;
 use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
@@ -21,11 +21,12 @@ use super::{Reached, log_uniform};
 fn delays_from_wake_to_poll_keep_their_bound_and_come_near_it() {
     let delays = Rc::new(Delays::default());
     each_seed(1_000, 100_000, |seed| play(seed, &delays));
-    let Delays { wakes, contending, come_and_go } = &*delays;
+    let Delays { wakes, contending, come_and_go, beside_aborts } = &*delays;
     println!("{} wakes; greatest delay / bound: {contending} for queues that contend,", wakes.get());
-    println!("{come_and_go} for queues that come and go");
+    println!("{come_and_go} for queues that come and go, {beside_aborts} beside aborts in the queue");
     contending.assert_near(0.5);
     come_and_go.assert_near(0.2);
+    beside_aborts.assert_near(0.5);
 }
 
 /// The greatest delays, by what the workload is.
@@ -35,38 +36,60 @@ struct Delays {
     /// One queue alone, too.
     contending: Reached,
     come_and_go: Reached,
+    /// One queue alone, as far as the drops of aborted tasks delay it.
+    beside_aborts: Reached,
 }
 
 struct Scene {
     time: VirtualTime,
     workload: Workload,
     rng: RefCell<Rng>,
-    /// By queue, in nanoseconds: where the others come and go, and where they contend.
-    bounds: Vec<(f64, f64)>,
+    /// By queue, in nanoseconds: what the drops of its aborted tasks took.
+    dropped: Vec<Cell<u64>>,
     polls_left: Cell<u64>,
     unfinished: Cell<u64>,
     delays: Rc<Delays>,
 }
 
+/// A task that is polled, or was woken.
+#[derive(Default)]
+struct State {
+    is_polled: Cell<bool>,
+    woken: Cell<Option<Woken>>,
+}
+
 /// Since when a task is ready.
-type Woken = Rc<Cell<Option<Duration>>>;
+#[derive(Clone, Copy)]
+struct Woken {
+    at: Duration,
+    /// What drops had taken by then, in nanoseconds.
+    dropped: u64,
+    /// Whether it was woken during its poll.
+    yielded: bool,
+}
+
+/// Of a future that is aborted before its first poll: its drop takes so long.
+struct Dropped {
+    scene: Rc<Scene>,
+    queue: usize,
+    takes_ns: u64,
+}
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        // Noted first, as the drop under way at a wake is the first S.
+        let dropped = &self.scene.dropped[self.queue];
+        dropped.set(dropped.get() + self.takes_ns);
+        self.scene.time.pass(Duration::from_nanos(self.takes_ns));
+    }
+}
 
 fn play(seed: u64, delays: &Rc<Delays>) {
     let mut rng = Rng::with_seed(seed);
     let workload = Workload::draw(&mut rng);
-    let bound = |of: usize, others| {
-        let delay = bounds::delay(&workload.queues, of, workload.tasks[of], others);
-        // Where the budget tunes itself, each visit but an early one comes after this, and early ones never twice in a row.
-        let least = HOST_BUDGETS.start().as_nanos() as u64;
-        match workload.host_budget {
-            Some(budget) => bounds::with_host(delay, budget, workload.host_away),
-            None => bounds::with_host(delay, least, 2 * workload.host_away),
-        }
-    };
-    let queues = 0..workload.queues.len();
     let scene = Rc::new(Scene {
         time: VirtualTime::new(),
-        bounds: queues.map(|of| (bound(of, Others::ComeAndGo), bound(of, Others::Contend))).collect(),
+        dropped: vec![Cell::new(0); workload.queues.len()],
         polls_left: Cell::new(workload.polls),
         unfinished: Cell::new(workload.tasks.iter().sum()),
         workload,
@@ -87,26 +110,32 @@ impl Scene {
             Some(budget) => self.time.builder().host_budget(ns(budget)),
             None => Executor::builder().clock(self.time.clock()).poll_cap(u32::MAX),
         };
-        let builder = builder.scheduler(RunnableFifo::new()).share(first.share).request(ns(first.request));
-        let ex = builder.build().unwrap();
+        let builder = builder.share(first.share).request(ns(first.request));
+        let ex = match workload.woken_first {
+            true => builder.scheduler(WokenFirst::new()).build().unwrap(),
+            false => builder.scheduler(RunnableFifo::new()).build().unwrap(),
+        };
         for (index, (shape, &tasks)) in workload.queues.iter().zip(&workload.tasks).enumerate() {
             let name = index.to_string();
             let builder = ex.new_queue(&name).share(shape.share).request(ns(shape.request));
             let queue = match index {
                 0 => ex.default_queue().clone(),
+                _ if workload.woken_first => builder.scheduler(WokenFirst::new()).create().unwrap(),
                 _ => builder.scheduler(RunnableFifo::new()).create().unwrap(),
             };
             for _ in 0..tasks {
-                let (scene, woken) = (Rc::clone(self), Woken::new(Cell::new(Some(self.time.now()))));
-                let _detached = queue.spawn(poll_fn(move |cx| scene.poll(index, &woken, cx.waker())));
+                let (scene, state) = (Rc::clone(self), Rc::new(State::default()));
+                scene.note_wake(index, &state);
+                let _detached = queue.spawn(poll_fn(move |cx| scene.poll(index, &state, cx.waker())));
             }
         }
         ex
     }
 
     /// A poll of a task: it works, yields or goes to sleep, and works on; or it ends, when the scene is over.
-    fn poll(&self, queue: usize, woken: &Woken, waker: &Waker) -> Poll<()> {
-        self.note_delay(queue, woken.take());
+    fn poll(self: &Rc<Self>, queue: usize, state: &Rc<State>, waker: &Waker) -> Poll<()> {
+        self.note_delay(queue, state.woken.take().expect("a poll follows a wake"));
+        state.is_polled.set(true);
         let Some(left) = self.polls_left.get().checked_sub(1) else {
             self.unfinished.set(self.unfinished.get() - 1);
             return Poll::Ready(());
@@ -114,10 +143,11 @@ impl Scene {
         self.polls_left.set(left);
         let (before, after, sleep) = self.draw_poll(queue);
         self.time.pass(Duration::from_nanos(before));
-        let (time, woken, waker) = (self.time.clone(), Rc::clone(woken), waker.clone());
-        let due = time.now() + Duration::from_nanos(sleep.unwrap_or(0));
+        self.abort_some(queue);
+        let (scene, woken, waker) = (Rc::clone(self), Rc::clone(state), waker.clone());
+        let due = self.time.now() + Duration::from_nanos(sleep.unwrap_or(0));
         let wake = move || {
-            woken.set(Some(time.now()));
+            scene.note_wake(queue, &woken);
             waker.wake();
         };
         if sleep.is_some() {
@@ -126,7 +156,24 @@ impl Scene {
             wake()
         }
         self.time.pass(Duration::from_nanos(after));
+        state.is_polled.set(false);
         Poll::Pending
+    }
+
+    fn note_wake(&self, queue: usize, state: &State) {
+        let (at, dropped) = (self.time.now(), self.dropped[queue].get());
+        state.woken.set(Some(Woken { at, dropped, yielded: state.is_polled.get() }));
+    }
+
+    /// Spawns tasks in that queue and aborts them, now and then.
+    fn abort_some(self: &Rc<Self>, queue: usize) {
+        let Some(once_in) = self.workload.aborts_once_in else { return };
+        let here = ExecutorQueue::current().unwrap();
+        while self.rng.borrow_mut().u64(..once_in) == 0 {
+            let takes_ns = self.workload.length(&mut self.rng.borrow_mut());
+            let dropped = Dropped { scene: Rc::clone(self), queue, takes_ns };
+            here.spawn(async move { drop(dropped) }).abort();
+        }
     }
 
     /// How long a poll works before it arranges for the next one, how long after that, and how long it sleeps then.
@@ -137,15 +184,33 @@ impl Scene {
         (before, length - before, self.workload.sleep(queue, &mut rng))
     }
 
-    fn note_delay(&self, queue: usize, woken: Option<Duration>) {
-        let Some(woken) = woken else { panic!("a poll without a wake") };
-        let delay = (self.time.now() - woken).as_nanos() as f64;
-        let ((bound, beside_contenders), delays) = (self.bounds[queue], &self.delays);
+    fn note_delay(&self, queue: usize, woken: Woken) {
+        if self.workload.woken_first && woken.yielded {
+            return; // one that yields has another bound there
+        }
+        let delay = (self.time.now() - woken.at).as_nanos() as f64;
+        let (dropped, delays) = (self.dropped[queue].get() - woken.dropped, &self.delays);
         delays.wakes.set(delays.wakes.get() + 1);
-        delays.come_and_go.note(delay / bound);
+        delays.come_and_go.note(delay / self.bound(queue, dropped, Others::ComeAndGo));
         let others_contend = self.workload.sleeps_once_in[1..].iter().all(Option::is_none);
         if queue == 0 && others_contend {
-            delays.contending.note(delay / beside_contenders);
+            delays.contending.note(delay / self.bound(queue, dropped, Others::Contend));
+        }
+        let undelayed = self.bound(queue, 0, Others::Contend);
+        if self.workload.queues.len() == 1 && delay > undelayed {
+            delays.beside_aborts.note(delay / self.bound(queue, dropped, Others::Contend));
+        }
+    }
+
+    /// What a wait may be, in which drops of aborted tasks of the queue took so long.
+    fn bound(&self, queue: usize, dropped: u64, others: Others) -> f64 {
+        let workload = &self.workload;
+        let delay = bounds::delay(&workload.queues, queue, (workload.tasks[queue], dropped), others);
+        // Where the budget tunes itself, each visit but an early one comes after this, and early ones never twice in a row.
+        let least = HOST_BUDGETS.start().as_nanos() as u64;
+        match workload.host_budget {
+            Some(budget) => bounds::with_host(delay, budget, workload.host_away),
+            None => bounds::with_host(delay, least, 2 * workload.host_away),
         }
     }
 }
@@ -164,6 +229,10 @@ struct Workload {
     /// The longest that the host is away between two turns.
     host_away: u64,
     longest_sleep: u64,
+    /// Its tasks spawn others and abort them, once in so many; none if they never do.
+    aborts_once_in: Option<u64>,
+    /// Whether its queues are under `WokenFirst`, or `RunnableFifo`.
+    woken_first: bool,
     /// After so many polls the tasks end.
     polls: u64,
 }
@@ -212,6 +281,8 @@ impl Workload {
             host_away: if rng.bool() { 0 } else { log_uniform(rng, 1, 200_000) },
             longest_sleep: log_uniform(rng, longest_poll, 100 * longest_poll),
             polls: rng.u64(200..=2_000),
+            aborts_once_in: rng.bool().then(|| rng.u64(2..=20)),
+            woken_first: rng.bool(),
         }
     }
 
