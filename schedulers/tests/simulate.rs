@@ -217,6 +217,33 @@ fn a_group_closes_when_its_last_job_ends() {
     assert_eq!(ends(las, &jobs), [(500, 500), (300, 900), (100, 1_000)]);
 }
 
+/// FIFO that writes down what the clock reads.
+struct Clocked(RunnableFifo, Rc<RefCell<Vec<u64>>>);
+
+impl Scheduler for Clocked {
+    const WANTS_CLOCK: bool = true;
+
+    fn push(&mut self, task: Task, why: Ready) {
+        self.0.push(task, why);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        self.0.pop()
+    }
+
+    fn time_is(&mut self, now_ns: u64) {
+        self.1.borrow_mut().push(now_ns);
+    }
+}
+
+#[test]
+fn a_scheduler_that_wants_the_clock_hears_it_at_the_beginning_of_a_slice_and_after_polls() {
+    let readings = Rc::default();
+    let policy = Boxed::new(Clocked(RunnableFifo::new(), Rc::clone(&readings)));
+    ends(one_queue(policy, 100), &[job(7, 0, 250)]);
+    assert_eq!(readings.take(), [7, 107, 207, 257]);
+}
+
 /// Gives back what it was given, but for every hundredth task.
 #[derive(Default)]
 struct Forgetful(Vec<TaskId>, u32);

@@ -20,6 +20,7 @@ mod work;
 mod json_file;
 mod numbers;
 mod report;
+mod stability;
 mod text;
 
 use std::fmt::Display;

@@ -13,11 +13,15 @@ use serde::Serialize;
 use crate::options::Options;
 use crate::per_queue::{Load, PerQueue};
 use crate::queue_spec::QueueSpec;
+use crate::stability::{Demand, are_stable};
 use crate::target::Target;
 use crate::trace::{MAX_GROUPS, Trace};
 
 /// Runs that random jobs are divided among, so that there is a standard error.
 const REPLICATIONS: u64 = 10;
+
+/// Sizes by which the polls of a job are counted.
+const SIZES: u64 = 10_000;
 
 /// Service times, loads and polls of a queue that says nothing else.
 const DEFAULT_SERVICE: &str = "exponential:mean=20us";
@@ -152,6 +156,26 @@ impl Plan {
     /// How the jobs went when they were recorded.
     pub(crate) fn measured(&self) -> &[Done] {
         self.trace().map_or(&[], |trace| &trace.measured)
+    }
+
+    /// By queue, whether its jobs ask for less than it is left in one case. Of those of a trace, which ends, nothing is known.
+    pub(crate) fn are_stable(&self, case: &Case) -> Vec<bool> {
+        let Source::Random { streams, .. } = &self.source else { return vec![true; self.queues.len()] };
+        let demand =
+            |(place, queue): (usize, &PlannedQueue)| match streams.iter().find(|of| of.queue == place) {
+                Some(stream) => Demand::Part(stream.load * self.with_overhead(stream, queue.quantum_ns)),
+                None if queue.busy => Demand::Endless,
+                None => Demand::Part(0.0),
+            };
+        let demands = self.queues.iter().enumerate().map(demand);
+        are_stable(&case.shares.iter().copied().zip(demands).collect::<Vec<_>>())
+    }
+
+    /// By how much what polls take besides their work makes jobs longer.
+    fn with_overhead(&self, stream: &Stream, quantum_ns: u64) -> f64 {
+        let polls = |at: u64| stream.service.quantile((at as f64 + 0.5) / SIZES as f64).div_ceil(quantum_ns);
+        let mean_polls = (0..SIZES).map(polls).sum::<u64>() as f64 / SIZES as f64;
+        1.0 + mean_polls * self.overhead_ns as f64 / stream.service.mean_ns()
     }
 
     /// An outcome for each queue, of no jobs yet.

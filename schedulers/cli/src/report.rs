@@ -8,6 +8,9 @@ use crate::plan::{Case, Plan, PlannedQueue, Source};
 use crate::sweep::Run;
 use crate::target::Target;
 
+/// In place of a time that grows with the run.
+pub(crate) const UNSTABLE: &str = "unstable";
+
 /// Everything that a sweep found.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
@@ -52,6 +55,9 @@ pub(crate) struct QueueReport {
     pub(crate) scheduler: String,
     /// Its scheduler, for people.
     pub(crate) title: String,
+    /// Whether its jobs ask for less than it is left. Else its backlog grows for as long as it runs, and its times say no more than
+    /// how long that was.
+    pub(crate) stable: bool,
     /// The part of the thread's time that it had.
     pub(crate) cpu: f64,
     pub(crate) polls: u64,
@@ -98,7 +104,7 @@ pub(crate) struct Verdict {
     pub(crate) target: String,
     /// Nanoseconds, or a slowdown.
     pub(crate) found: f64,
-    /// Whether it is met. (Not by a queue without jobs.)
+    /// Whether it is met. (Not by a queue without jobs, or one that is not stable.)
     pub(crate) met: bool,
     /// What was found, for people.
     pub(crate) shown: String,
@@ -127,10 +133,12 @@ impl CaseReport {
     /// Of the runs of one case.
     pub(crate) fn new(plan: &Plan, case: &Case, runs: &[Run]) -> Self {
         let merged: Vec<Outcome> = (0..plan.queues.len()).map(|queue| merge(runs, queue)).collect();
-        let queues = merged.iter().enumerate();
-        let queues =
-            queues.map(|(queue, merged)| QueueReport::new(plan, case, runs, queue, merged)).collect();
-        let verdict = |(queue, target): &(usize, Target)| Verdict::new(target, &merged[*queue].all());
+        let stable = plan.are_stable(case);
+        let report = |(queue, merged)| QueueReport::new(plan, case, runs, (queue, stable[queue]), merged);
+        let queues = merged.iter().enumerate().map(report).collect();
+        let verdict = |&(queue, ref target): &(usize, Target)| {
+            Verdict::new(target, &merged[queue].all(), stable[queue])
+        };
         let targets: Vec<Verdict> = plan.targets.iter().map(verdict).collect();
         let meets = (!targets.is_empty()).then(|| targets.iter().all(|verdict| verdict.met));
         Self { queues, targets, meets }
@@ -168,7 +176,7 @@ fn merge(runs: &[Run], queue: usize) -> Outcome {
 }
 
 impl QueueReport {
-    fn new(plan: &Plan, case: &Case, runs: &[Run], queue: usize, merged: &Outcome) -> Self {
+    fn new(plan: &Plan, case: &Case, runs: &[Run], (queue, stable): (usize, bool), merged: &Outcome) -> Self {
         let total =
             |of: fn(&QueueTotals) -> u64| runs.iter().map(|run| of(&run.totals.queues[queue])).sum::<u64>();
         let ended: u64 = runs.iter().map(|run| run.totals.ended_ns).sum();
@@ -182,6 +190,7 @@ impl QueueReport {
             share: case.shares[queue].get(),
             scheduler: case.policies[queue].name().to_owned(),
             title: case.policies[queue].title().to_owned(),
+            stable,
             cpu: total(|totals| totals.busy_ns) as f64 / ended.max(1) as f64,
             polls: total(|totals| totals.polls),
             done: JobsReport::new(&merged.all(), &by_run.iter().collect::<Vec<_>>()),
@@ -223,9 +232,10 @@ impl Quantities {
 }
 
 impl Verdict {
-    fn new(target: &Target, figures: &Figures) -> Self {
+    fn new(target: &Target, figures: &Figures, stable: bool) -> Self {
         let found = target.figure(figures);
-        let met = figures.response.count() > 0 && target.is_met_by(found);
-        Self { target: target.to_string(), found, met, shown: target.show(found) }
+        let met = stable && figures.response.count() > 0 && target.is_met_by(found);
+        let shown = if stable { target.show(found) } else { UNSTABLE.to_owned() };
+        Self { target: target.to_string(), found, met, shown }
     }
 }

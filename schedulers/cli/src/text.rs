@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use crate::check::{CheckReport, CheckRow};
 use crate::numbers::{NOTHING, grouped, percent, three_digits, time};
-use crate::report::{CaseReport, ClassReport, Quantities, QueueReport, Report};
+use crate::report::{CaseReport, ClassReport, JobsReport, Quantities, QueueReport, Report, UNSTABLE};
 
 /// What was asked, what was found by queue and by size, and what meets the targets.
 impl fmt::Display for Report {
@@ -45,9 +45,8 @@ impl Report {
         for case in &self.cases {
             for (place, queue) in case.queues.iter().enumerate() {
                 let mut row = vec![case.shares(), queue.name.clone(), queue.title.clone()];
-                row.extend(quantities(queue.done.response_ns.as_ref(), time));
-                let [mean, _, p99, _] = quantities(queue.done.slowdown.as_ref(), three_digits);
-                row.extend([mean, p99, percent(queue.cpu)]);
+                row.extend(times(queue, &queue.done));
+                row.push(percent(queue.cpu));
                 // A target is about one queue, but a case meets it or not: once for each case.
                 row.extend(case.targets.iter().map(|verdict| match place {
                     0 if verdict.met => format!("yes ({})", verdict.shown),
@@ -104,6 +103,18 @@ fn exact(ns: u64) -> String {
     format_ns(ns as f64)
 }
 
+/// Mean with its error, p50, p99 and p99.9 of the response, mean and p99 of the slowdown; none where they grow with the run.
+fn times(queue: &QueueReport, done: &JobsReport) -> [String; 6] {
+    if !queue.stable {
+        let mut row = [NOTHING; 6].map(str::to_owned);
+        row[0] = UNSTABLE.to_owned();
+        return row;
+    }
+    let [mean, p50, p99, p99_9] = quantities(done.response_ns.as_ref(), time);
+    let [mean_slowdown, _, p99_slowdown, _] = quantities(done.slowdown.as_ref(), three_digits);
+    [mean, p50, p99, p99_9, mean_slowdown, p99_slowdown]
+}
+
 /// Mean with its error, p50, p99 and p99.9.
 fn quantities(quantities: Option<&Quantities>, show: fn(f64) -> String) -> [String; 4] {
     let Some(found) = quantities else { return [NOTHING; 4].map(str::to_owned) };
@@ -118,9 +129,7 @@ fn class_row(case: &CaseReport, queue: &QueueReport, class: &ClassReport, first:
     let names = [case.shares(), queue.name.clone(), queue.title.clone()];
     let mut row: Vec<String> = names.map(|name| if first { name } else { String::new() }).to_vec();
     row.extend([class.sizes.clone(), grouped(class.done.jobs)]);
-    row.extend(quantities(class.done.response_ns.as_ref(), time));
-    let [mean, _, p99, _] = quantities(class.done.slowdown.as_ref(), three_digits);
-    row.extend([mean, p99]);
+    row.extend(times(queue, &class.done));
     row
 }
 

@@ -135,6 +135,31 @@ fn shares_and_schedulers_of_several_queues_are_tried() {
 }
 
 #[test]
+fn a_queue_that_asks_for_more_than_it_is_left_has_no_times() {
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("result.json");
+    let stable = |more: &[&str]| {
+        let arguments =
+            ["--schedulers=fifo", "--jobs=2000", "--target=p99 <= 1000s", "--json", file.to_str().unwrap()];
+        let printed = succeed(&[&arguments[..], more].concat());
+        let case = &json(&file)["cases"][0];
+        let is_stable = case["queues"][0]["stable"].as_bool().unwrap();
+        assert_eq!(
+            (case["meets"].as_bool(), printed.contains("unstable")),
+            (Some(is_stable), !is_stable),
+            "{printed}"
+        );
+        is_stable
+    };
+    assert!(stable(&["--load=0.99"]));
+    assert!(!stable(&["--load=1"]));
+    assert!(!stable(&["--load=0.9", "--overhead=5us", "--quantum=20us"]), "polls take more than their work");
+    let beside = ["--queues=front:1,back:1", "--load=back=busy"];
+    assert!(stable(&[&beside[..], &["--load=front=0.49"]].concat()));
+    assert!(!stable(&[&beside[..], &["--load=front=0.5"]].concat()));
+}
+
+#[test]
 fn a_trace_is_run_as_it_is_or_at_a_load() {
     let directory = TempDir::new().unwrap();
     let (trace, file) = (directory.path().join("trace.csv"), directory.path().join("result.json"));

@@ -59,6 +59,7 @@ pub struct Boxed {
     pub(super) scheduler: Box<dyn AnyScheduler>,
     pub(super) needs_service: bool,
     pub(super) wants_time: bool,
+    pub(super) wants_clock: bool,
     /// Its type.
     name: &'static str,
 }
@@ -70,6 +71,7 @@ impl Boxed {
             scheduler: Box::new(scheduler),
             needs_service: S::NEEDS_SERVICE,
             wants_time: S::WANTS_TIME,
+            wants_clock: S::WANTS_CLOCK,
             name: core::any::type_name::<S>(),
         }
     }
@@ -88,6 +90,7 @@ pub(super) trait AnyScheduler {
     fn push_pop(&mut self, task: Task) -> Option<TaskId>;
     fn served(&mut self, task: Task, service_ns: u64);
     fn time_passed(&mut self, service_ns: u64);
+    fn time_is(&mut self, now_ns: u64);
     fn finished(&mut self, task: Task);
     fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes);
     fn group_closed(&mut self, group: GroupId);
@@ -113,6 +116,10 @@ impl<S: Scheduler> AnyScheduler for S {
 
     fn time_passed(&mut self, service_ns: u64) {
         Scheduler::time_passed(self, service_ns);
+    }
+
+    fn time_is(&mut self, now_ns: u64) {
+        Scheduler::time_is(self, now_ns);
     }
 
     fn finished(&mut self, task: Task) {

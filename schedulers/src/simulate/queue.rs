@@ -227,8 +227,15 @@ impl Tasks {
         }
     }
 
-    /// Books a poll, and tells the scheduler.
-    pub(super) fn settle(&mut self, id: TaskId, work_ns: u64, service_ns: u64) -> Ran {
+    /// Tells the scheduler what the clock reads, if it wants to know.
+    pub(super) fn tell_clock(&mut self, now_ns: u64) {
+        if self.policy.wants_clock {
+            self.policy.scheduler.time_is(now_ns);
+        }
+    }
+
+    /// Books a poll that ended at `now_ns`, and tells the scheduler.
+    pub(super) fn settle(&mut self, id: TaskId, work_ns: u64, (service_ns, now_ns): (u64, u64)) -> Ran {
         self.polls += 1;
         let live = self.slots.chosen(id);
         if live.left_ns != ENDLESS {
@@ -244,6 +251,7 @@ impl Tasks {
         if self.policy.wants_time {
             self.policy.scheduler.time_passed(service_ns);
         }
+        self.tell_clock(now_ns);
         if !is_over {
             self.ready += 1;
             return Ran::Yielded(task);

@@ -245,13 +245,14 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
     /// Polls tasks of one queue until its slice ends.
     fn slice(&mut self, queue: usize) -> Result<(), SimulationError> {
         let mut yielded = None;
+        self.queues[queue].tell_clock(self.now);
         loop {
             let tasks = &mut self.queues[queue];
             let id = tasks.choose(yielded.take()).ok_or(SimulationError::Policy { queue })?;
             let work_ns = tasks.poll_ns(id);
             let service_ns = work_ns.saturating_add(self.overhead_ns);
             self.now = self.now.checked_add(service_ns).ok_or(SimulationError::TooLong)?;
-            let ran = tasks.settle(id, work_ns, service_ns);
+            let ran = tasks.settle(id, work_ns, (service_ns, self.now));
             self.admit()?;
             match ran {
                 Ran::Yielded(task) => yielded = Some(task),

@@ -58,7 +58,8 @@ impl Iterator for Strata {
         }
         let slice = self.slice(self.next);
         self.next += 1;
-        Some((slice as f64 + self.random.part()) / self.count as f64)
+        // (Below 1, also where that is rounded.)
+        Some(((slice as f64 + self.random.part()) / self.count as f64).min(1.0 - f64::EPSILON / 2.0))
     }
 }
 

@@ -90,15 +90,6 @@ impl MG1 {
         self.service.expect(breaks(discipline), |x| self.response_ns(discipline, x))
     }
 
-    /// E\[T(S) / S\]; infinite where sizes have no least one, as exponential ones do.
-    pub fn mean_slowdown(&self, discipline: &Discipline) -> Option<f64> {
-        match discipline {
-            Discipline::Srpt => None,
-            Discipline::Fcfs => Some(1.0 + self.wait_below(f64::INFINITY) * self.service.mean_inverse()),
-            _ => Some(self.service.expect(breaks(discipline), |x| self.response_ns(discipline, x) / x)),
-        }
-    }
-
     /// The mean response time of jobs of more than `above` and at most `up_to` nanoseconds; `None` where there are none.
     pub fn mean_response_between(&self, discipline: &Discipline, above: f64, up_to: f64) -> Option<f64> {
         let part = self.service.above(above) - self.service.above(up_to);
@@ -246,15 +237,6 @@ mod tests {
             assert!((whole / queue.mean_response_ns(&discipline) - 1.0).abs() < 1e-9);
             assert_eq!(queue.mean_response_between(&discipline, 0.0, 9_000.0), None);
         }
-    }
-
-    #[test]
-    fn slowdowns() {
-        let queue = MG1::new(Service::bimodal(10_000, 10_000_000, 0.005).unwrap(), 0.7).unwrap();
-        assert!((queue.mean_slowdown(&Discipline::Ps).unwrap() - 1.0 / 0.3).abs() < 1e-9);
-        let fcfs = queue.mean_response_ns(&Discipline::Fcfs) - 59_950.0;
-        let wanted = 1.0 + fcfs * (0.995e-4 + 0.005e-7);
-        assert!((queue.mean_slowdown(&Discipline::Fcfs).unwrap() / wanted - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -64,18 +64,6 @@ impl Service {
         }
     }
 
-    /// E\[1/S\], in 1/ns; infinite for the exponential distribution.
-    pub fn mean_inverse(&self) -> f64 {
-        match &self.0 {
-            Shape::Exponential { .. } => f64::INFINITY,
-            Shape::Pareto { alpha, least, most } => {
-                let scale = alpha * least.powf(*alpha) / pareto_inside(*alpha, *least, *most);
-                scale * power_integral(-alpha - 2.0, *least, *most)
-            }
-            Shape::Atoms { atoms, .. } => atoms.parts().map(|(size, part)| part / size).sum(),
-        }
-    }
-
     /// E\[min(S, x)ᵏ\] = ∫ k·tᵏ⁻¹·P(S > t) dt from 0 to x, for a bounded Pareto distribution.
     fn pareto_moment(&self, x: f64, k: f64) -> f64 {
         let Shape::Pareto { alpha, least, most } = self.0 else { return 0.0 };
@@ -221,7 +209,7 @@ mod tests {
         let exponential = Service::exponential(20_000.0).unwrap();
         assert_eq!((exponential.mean_ns(), exponential.second_moment()), (20_000.0, 8e8));
         let bimodal = Service::bimodal(10_000, 10_000_000, 0.005).unwrap();
-        assert_close(bimodal.mean_inverse(), 0.995e-4 + 0.005e-7);
+        assert_close(bimodal.mean_ns(), 59_950.0);
         let sample = Service::sample([5_000, 1_000, 5_000, 90_000]).unwrap();
         assert_eq!((sample.mean_ns(), sample.above(5_000.0)), (25_250.0, 0.25));
         // An exponent at which an integral is a logarithm: E[S] = L·ln(H/L)/(1 − L/H).
