@@ -42,13 +42,18 @@ impl<'a> GroupBuilder<'a> {
     }
 
     /// The group's weight: 1 to [`Share::MAX`](crate::schedulers::Share::MAX), 1 unless told otherwise. Under a scheduler that
-    /// heeds it, groups that have work at the same time get the queue's CPU time in proportion to their weights.
+    /// heeds it, as [`FairGroups`](crate::schedulers::FairGroups) does, groups that have work at the same time get the queue's CPU
+    /// time in proportion to their weights. The default scheduler does not.
+    ///
+    /// The group has it while it is open: as long as a task of it is unfinished, or a handle to it is kept. Keep the handle of a tenant
+    /// that comes and goes, or say the weight each time.
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = weight;
         self
     }
 
-    /// The group's priority, 0 unless told otherwise. To a scheduler that heeds it, higher goes first.
+    /// The group's priority, 0 unless told otherwise. To a scheduler that heeds it, as [`Priority`](crate::schedulers::Priority) does,
+    /// higher goes first.
     pub fn priority(mut self, priority: i8) -> Self {
         self.attributes = self.attributes.with_priority(priority);
         self

@@ -117,7 +117,7 @@ pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use current_tag::current_tag;
 pub use executor::{EnterGuard, Executor, spawn_local};
 pub use gone_error::GoneError;
-pub use group::Group;
+pub use group::{Group, group_key};
 pub use group_builder::GroupBuilder;
 pub use handle::Handle;
 pub use host::RunUntil;

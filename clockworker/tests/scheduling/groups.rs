@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
+use std::future::pending;
 use std::rc::Rc;
+use std::thread;
 
 use clockworker::schedulers::{FairTurns, Las};
-use clockworker::{Executor, Queue, spawn_local, yield_now};
+use clockworker::{Executor, Queue, group_key, spawn_local, yield_now};
 
 use crate::support::*;
 
@@ -171,4 +173,27 @@ fn a_task_without_a_group_is_its_own() {
     assert_eq!(seen.open_and_closed(), (1, 2));
     drop(tenant);
     assert_eq!(seen.open_and_closed(), (0, 3));
+}
+
+#[test]
+fn equal_values_have_one_key_and_others_another() {
+    assert_eq!(group_key("acme"), group_key(&"acme".to_owned()));
+    assert_eq!(group_key(&("acme", 7)), group_key(&("acme", 7)));
+    let keys: HashSet<u64> = (0..10_000).map(|tenant| group_key(&format!("tenant {tenant}"))).collect();
+    assert_eq!(keys.len(), 10_000);
+    let elsewhere = thread::spawn(|| group_key("acme")).join().unwrap();
+    assert_eq!(elsewhere, group_key("acme"));
+}
+
+/// For as long as a task of it is unfinished, also without a handle.
+#[test]
+fn a_weight_stays_while_the_group_has_tasks() {
+    let ex = world();
+    let queue = ex.default_queue();
+    let task = queue.new_group(7).weight(3).open().unwrap().spawn(pending::<()>());
+    drain(&ex);
+    assert_eq!(queue.group(7).weight(), 3);
+    task.abort();
+    drain(&ex);
+    assert_eq!(queue.group(7).weight(), 1, "it has closed");
 }
