@@ -44,21 +44,26 @@ use crate::{Attributes, GroupId, Ready, Task, TaskId};
 /// [`group_closed`](Scheduler::group_closed) and [`drained`](Scheduler::drained). A group is opened before a task of it is pushed,
 /// and a task with attributes is spawned before it is pushed. For each poll the calls come in this order:
 ///
-/// 1. `pop` gives a task; the executor polls it.
-/// 2. `served` tells how long the poll took; `time_passed` how much went by since it was called last, and `time_is` what the clock
-///    says, if they are [wanted](Scheduler::WANTS_TIME) and known.
+/// 1. `pop` gives a task, and the executor polls it.
+/// 2. `served` tells how long the poll took, if it was timed; `time_passed` how much went by since it was called last, and `time_is`
+///    what the clock says, if they are [wanted](Scheduler::WANTS_TIME) and known.
 /// 3. `finished`, if the task completed, was cancelled or panicked; then `group_closed`, if that was the last of its group.
 /// 4. `push` for each task of this queue that became ready meanwhile, in that order; the polled task itself comes last, with
 ///    [`Ready::Yielded`], if it was woken while it ran. (Where more than 64 became ready, these come in several of such steps, and it
 ///    comes after the last as [woken](Ready::Woken).) Where the next `pop` follows at once, the two are one call of
 ///    [`push_pop`](Scheduler::push_pop).
 ///
-/// Tasks are pushed in slices of the queue, and where a scheduler takes over or is [audited](Scheduler::patience). A task may also finish without having been polled; of one that was aborted before it was
-/// pushed, a scheduler hears nothing, but for what [`served`](Scheduler::served) says.
+/// `group_opened`, `group_changed` and `group_closed` may also come during the poll, before its `served`. Besides:
 ///
-/// A scheduler that takes over a queue with tasks is first told of the groups that are open, then of the tasks that were spawned with
-/// attributes, ready or not, then of those that are ready, as [woken](Ready::Woken). It is later told of the ends of tasks and
-/// groups that it knows nothing else of.
+/// - **A task is aborted.** Its future is dropped at the beginning of a slice. `served` tells how long that took, if the task was in a
+///   group. If the scheduler has the task, `finished` follows when `pop` gives it; else at once. Of one that was aborted before it
+///   was pushed and is in no group, it hears nothing.
+/// - **All are taken out and pushed again**, where a scheduler is [audited](Scheduler::patience): `pop` until it gives `None`, then
+///   `finished` for those that were aborted, then `push` of the others as [woken](Ready::Woken), in the order in which they came.
+/// - **Another scheduler takes over.** It is told of the groups that are open, then of the tasks that were spawned with attributes,
+///   ready or not, then of those that are ready, as [woken](Ready::Woken). It is later told of the ends of tasks and groups that
+///   it knows nothing else of.
+/// - **A task moves** to another queue: to the one scheduler it finishes, in the other it is spawned.
 ///
 /// # What only tunes it
 ///

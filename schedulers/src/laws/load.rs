@@ -65,6 +65,11 @@ impl Load {
         }
     }
 
+    /// Whether all tasks are taken out and pushed again now and then, which ends their waits.
+    pub(super) fn takes_all(self) -> bool {
+        matches!(self, Self::Mixed | Self::Churn)
+    }
+
     /// How often a task joins a group that is there already: once in this many times; 0 for never.
     pub(super) fn joins_one_in(self) -> usize {
         match self {

@@ -1,7 +1,7 @@
 //! The laws that every policy must pass, as a test kit (feature `laws`).
 //!
-//! [`Laws`] drives a policy as an executor would, keeping to the calls that [`Scheduler`] documents, beside a
-//! plain model of what is ready. It stops at the first law that is broken and says which, where, for which task, and with
+//! [`Laws`] drives a policy as an executor would, with all the calls that [`Scheduler`] documents, beside a
+//! plain model of what is ready. (Where an [order](Laws::order) is judged, without those that are rare.) It stops at the first law that is broken and says which, where, for which task, and with
 //! what seed to see it again. Loads are random but made by a generator of its own from that seed, so a run is the same
 //! on every machine.
 //!

@@ -1,9 +1,10 @@
 //! The kit must bite: each policy here breaks one law, and must be caught with that law.
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::*;
-use crate::{RunnableFifo, Task};
+use crate::{Attributes, RunnableFifo, Task};
 
 /// FIFO, except for what `Fault` says.
 #[derive(Default)]
@@ -11,6 +12,8 @@ struct Faulty {
     ready: VecDeque<TaskId>,
     fault: Fault,
     calls: u64,
+    /// Since the last push.
+    pops_in_a_row: u64,
     last: Option<TaskId>,
     /// A task that finished.
     dead: Option<TaskId>,
@@ -40,6 +43,10 @@ enum Fault {
     Swaps,
     /// Lets a task that yields go on, at times, though others are before it.
     GoesOn,
+    /// Takes it that only the task popped last is served: gives up another, whose future was dropped.
+    GivesUp,
+    /// Keeps one back when all are taken out, which an executor does to a policy that others replace.
+    KeepsOne,
 }
 
 impl Faulty {
@@ -65,10 +72,9 @@ impl Faulty {
 }
 
 impl Scheduler for Faulty {
-    const NEEDS_SERVICE: bool = false;
-
     fn push(&mut self, task: Task, why: Ready) {
         self.calls += 1;
+        self.pops_in_a_row = 0;
         let loses = match self.fault {
             Fault::Loses => self.calls.is_multiple_of(500),
             Fault::LosesWakes => self.calls > 500 && why == Ready::Woken && task.id.slot() == 1,
@@ -81,8 +87,10 @@ impl Scheduler for Faulty {
 
     fn pop(&mut self) -> Option<TaskId> {
         self.calls += 1;
+        self.pops_in_a_row += 1;
         let popped = match self.fault {
             Fault::Starves => self.ready.pop_back(),
+            Fault::KeepsOne if self.ready.len() == 1 && self.pops_in_a_row > 8 => None,
             _ if self.calls.is_multiple_of(501) => self.pop_faulty(),
             _ => self.ready.pop_front(),
         };
@@ -96,6 +104,12 @@ impl Scheduler for Faulty {
         }
         self.push(task, Ready::Yielded);
         self.pop()
+    }
+
+    fn served(&mut self, task: Task, _service_ns: u64) {
+        if self.fault == Fault::GivesUp && self.last != Some(task.id) {
+            self.ready.retain(|id| *id != task.id);
+        }
     }
 
     fn finished(&mut self, task: Task) {
@@ -173,6 +187,84 @@ fn the_wrong_order_is_seen() {
 #[test]
 fn a_short_cut_that_leads_elsewhere_is_seen() {
     assert_eq!(broken(Fault::GoesOn).law(), Law::Swap);
+}
+
+#[test]
+fn tasks_that_are_aborted_or_taken_out_are_missed() {
+    assert_eq!(broken(Fault::GivesUp).law(), Law::NothingLost);
+    assert_eq!(broken(Fault::KeepsOne).law(), Law::NothingLost);
+}
+
+/// FIFO that counts what it is told, by the call.
+struct Told<'a>(RunnableFifo, &'a RefCell<BTreeMap<&'static str, u64>>);
+
+impl Told<'_> {
+    fn count(&self, call: &'static str) {
+        *self.1.borrow_mut().entry(call).or_default() += 1;
+    }
+}
+
+impl Scheduler for Told<'_> {
+    const WANTS_TIME: bool = true;
+    const WANTS_CLOCK: bool = true;
+
+    fn push(&mut self, task: Task, why: Ready) {
+        self.count(match why {
+            Ready::Spawned => "spawned",
+            Ready::Woken => "woken",
+            Ready::Yielded => "yielded",
+            Ready::Deferred => "deferred",
+        });
+        self.0.push(task, why);
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        self.0.pop()
+    }
+
+    fn group_opened(&mut self, _group: GroupId, _key: u64, _attributes: &Attributes) {
+        self.count("group_opened");
+    }
+
+    fn group_changed(&mut self, _group: GroupId, _attributes: &Attributes) {
+        self.count("group_changed");
+    }
+
+    fn spawned(&mut self, _task: Task, _attributes: &Attributes) {
+        self.count("attributes");
+    }
+
+    fn served(&mut self, _task: Task, _service_ns: u64) {
+        self.count("served");
+    }
+
+    fn time_passed(&mut self, _service_ns: u64) {
+        self.count("time_passed");
+    }
+
+    fn time_is(&mut self, _now_ns: u64) {
+        self.count("time_is");
+    }
+
+    fn finished(&mut self, _task: Task) {
+        self.count("finished");
+    }
+
+    fn group_closed(&mut self, _group: GroupId) {
+        self.count("group_closed");
+    }
+
+    fn drained(&mut self) {
+        self.count("drained");
+    }
+}
+
+#[test]
+fn all_that_a_policy_may_be_told_it_is_told_often() {
+    let told = RefCell::default();
+    Laws::new(|| Told(RunnableFifo::new(), &told)).check().unwrap();
+    let told = told.into_inner();
+    assert!(told.len() == 13 && told.values().all(|&times| times > 1_000), "{told:?}");
 }
 
 #[test]

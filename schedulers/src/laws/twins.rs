@@ -1,6 +1,6 @@
 //! Two policies that are told the same: one as an executor may tell it, in fewer calls, one by one call after the other.
 
-use crate::{GroupId, Ready, Scheduler, Task, TaskId};
+use crate::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// A policy, and a second one that shows what it has to give.
 pub(super) struct Twins<S> {
@@ -15,8 +15,7 @@ impl<S: Scheduler> Twins<S> {
     }
 
     pub(super) fn push(&mut self, task: Task, why: Ready) {
-        self.policy.push(task, why);
-        self.other.push(task, why);
+        self.tell(|policy| policy.push(task, why));
     }
 
     pub(super) fn pop(&mut self) -> Option<TaskId> {
@@ -32,22 +31,46 @@ impl<S: Scheduler> Twins<S> {
 
     pub(super) fn served(&mut self, task: Task, service_ns: u64) {
         if S::NEEDS_SERVICE {
-            self.policy.served(task, service_ns);
-            self.other.served(task, service_ns);
+            self.tell(|policy| policy.served(task, service_ns));
         }
-        if S::WANTS_TIME {
-            self.policy.time_passed(service_ns);
-            self.other.time_passed(service_ns);
+    }
+
+    /// So much has passed by now.
+    pub(super) fn time(&mut self, passed_ns: u64, now_ns: u64) {
+        if S::WANTS_TIME && passed_ns > 0 {
+            self.tell(|policy| policy.time_passed(passed_ns));
         }
+        if S::WANTS_CLOCK {
+            self.tell(|policy| policy.time_is(now_ns));
+        }
+    }
+
+    pub(super) fn spawned(&mut self, task: Task, attributes: &Attributes) {
+        self.tell(|policy| policy.spawned(task, attributes));
     }
 
     pub(super) fn finished(&mut self, task: Task) {
-        self.policy.finished(task);
-        self.other.finished(task);
+        self.tell(|policy| policy.finished(task));
+    }
+
+    pub(super) fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+        self.tell(|policy| policy.group_opened(group, key, attributes));
+    }
+
+    pub(super) fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+        self.tell(|policy| policy.group_changed(group, attributes));
     }
 
     pub(super) fn group_closed(&mut self, group: GroupId) {
-        self.policy.group_closed(group);
-        self.other.group_closed(group);
+        self.tell(|policy| policy.group_closed(group));
+    }
+
+    pub(super) fn drained(&mut self) {
+        self.tell(S::drained);
+    }
+
+    fn tell(&mut self, what: impl Fn(&mut S)) {
+        what(&mut self.policy);
+        what(&mut self.other);
     }
 }

@@ -1,17 +1,28 @@
 //! The model that a policy is held against: which tasks there are and what each is doing.
+//!
+//! It makes all the calls that the executor makes, in the executor's order: also those that are rare there, as where tasks are
+//! aborted, all are taken out and pushed again, or another policy takes over.
 
 use super::load::{End, Load, Part};
 use super::twins::Twins;
 use super::{Broken, Candidate, Crowd, Law, Laws, Moment, Report};
 use crate::random::Random;
-use crate::{GroupId, Ready, Scheduler, Task, TaskId};
+use crate::{Attributes, GroupId, Ready, Scheduler, Share, Task, TaskId};
+
+/// Shorter polls are timed by lot: one in so many, which counts for all.
+const SHORT_NS: u64 = 1_024;
+const LOT: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
     /// Finished, or never used.
     Free,
+    /// Not a task's: a group that was opened has this index.
+    Group,
     Asleep,
     Ready(Wait),
+    /// It was aborted while it was ready: it finishes when it is popped.
+    Aborted,
     Running,
 }
 
@@ -34,11 +45,15 @@ struct Slot {
     task: Task,
     arrival: u64,
     part: Part,
+    /// What was said of it, if anything.
+    attributes: Option<Attributes>,
 }
 
+/// By index, which it shares with the tasks' slots: a task without a group is one of its own.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    open: bool,
+    /// The key and the attributes that it was opened with, if it was.
+    opened: Option<(u64, Attributes)>,
     tasks: usize,
     attained_ns: u64,
 }
@@ -66,6 +81,8 @@ pub(super) struct World<'a, S> {
     longest_wait: u64,
     /// The service of all polls.
     service_ns: u64,
+    /// How much of it the policy was told as time that passed.
+    told_ns: u64,
     longest_poll_ns: u64,
 }
 
@@ -88,6 +105,7 @@ impl<'a, S: Scheduler> World<'a, S> {
             groups_closed: 0,
             longest_wait: 0,
             service_ns: 0,
+            told_ns: 0,
             longest_poll_ns: 0,
         }
     }
@@ -97,6 +115,10 @@ impl<'a, S: Scheduler> World<'a, S> {
             self.spawn(part);
         }
         while self.step < self.laws.steps {
+            if self.is_free() && self.load.takes_all() && self.random.one_in(1_000) {
+                let takes_over = self.random.one_in(3);
+                self.take_all(takes_over)?;
+            }
             self.between_polls();
             self.poll_next()?;
             self.step += 1;
@@ -107,6 +129,11 @@ impl<'a, S: Scheduler> World<'a, S> {
         report.groups_closed += self.groups_closed;
         report.longest_wait = report.longest_wait.max(self.longest_wait);
         Ok(())
+    }
+
+    /// Whether no order is judged: its law knows of no attributes, of no lot, and of no pop without a poll.
+    fn is_free(&self) -> bool {
+        self.laws.order.is_none()
     }
 
     /// Spawns, wakes, cancels, as the outside world does.
@@ -123,8 +150,14 @@ impl<'a, S: Scheduler> World<'a, S> {
         if self.random.one_in(16) {
             self.cancel_someone();
         }
+        if self.is_free() && self.random.one_in(64) {
+            self.abort_someone_ready();
+        }
         if self.random.one_in(8) {
             self.close_an_empty_group();
+        }
+        if self.is_free() && self.random.one_in(32) {
+            self.change_a_group();
         }
     }
 
@@ -135,28 +168,112 @@ impl<'a, S: Scheduler> World<'a, S> {
             None => self.policy.pop(),
         };
         let Some(slot) = self.judge(popped)? else { return Ok(()) };
-        let task = self.slots[slot].task;
+        if matches!(self.slots[slot].state, State::Aborted) {
+            self.finish(slot);
+            self.drained_if_empty();
+            return Ok(());
+        }
+        self.slots[slot].state = State::Running;
         let part = self.slots[slot].part;
         let service_ns = part.service_ns(&mut self.random);
-        let group = &mut self.groups[task.group.index()];
-        group.attained_ns = group.attained_ns.saturating_add(service_ns);
-        self.service_ns += service_ns;
         self.longest_poll_ns = self.longest_poll_ns.max(service_ns);
-        self.policy.served(task, service_ns);
-        if self.random.one_in(4) {
-            self.wake_someone();
+        if service_ns >= SHORT_NS || !self.is_free() {
+            self.serve(slot, service_ns, service_ns);
+        } else if self.random.one_in(LOT) {
+            self.serve(slot, service_ns, service_ns * LOT as u64);
+        } else {
+            self.service_ns += service_ns;
         }
-        match part.end(&mut self.random) {
-            End::Yielded if self.random.one_in(2) => self.yielded = Some(slot),
-            End::Yielded => self.push(slot, Ready::Yielded),
+        let end = part.end(&mut self.random);
+        match end {
+            End::Yielded => {}
             End::Asleep => self.slots[slot].state = State::Asleep,
             End::Finished => self.finish(slot),
         }
-        // The most stubborn sleeper: awake again before anything else is popped.
-        if matches!(part, Part::Sleeper) {
-            self.push(slot, Ready::Woken);
+        if self.random.one_in(4) {
+            self.wake_someone();
+        }
+        match end {
+            End::Yielded if self.random.one_in(2) => self.yielded = Some(slot),
+            End::Yielded => self.push(slot, Ready::Yielded),
+            // The most stubborn sleeper: awake again before anything else is popped.
+            End::Asleep if matches!((part, self.slots[slot].state), (Part::Sleeper, State::Asleep)) => {
+                self.push(slot, Ready::Woken);
+            }
+            End::Asleep | End::Finished => {}
+        }
+        self.drained_if_empty();
+        Ok(())
+    }
+
+    /// Tells the policy of a poll, which was timed and counts for so much.
+    fn serve(&mut self, slot: usize, service_ns: u64, told_ns: u64) {
+        let task = self.slots[slot].task;
+        let group = &mut self.groups[task.group.index()];
+        group.attained_ns = group.attained_ns.saturating_add(told_ns);
+        self.service_ns += service_ns;
+        self.policy.served(task, told_ns);
+        self.policy.time(self.service_ns - self.told_ns, self.service_ns);
+        self.told_ns = self.service_ns;
+    }
+
+    fn drained_if_empty(&mut self) {
+        if self.ready == 0 && self.yielded.is_none() {
+            self.policy.drained();
+        }
+    }
+
+    /// Takes all tasks out of the policy, and pushes them again: into another one, if that takes over.
+    fn take_all(&mut self, takes_over: bool) -> Result<(), Broken> {
+        if let Some(slot) = self.yielded.take() {
+            self.push(slot, Ready::Yielded);
+        }
+        let mut taken = Vec::new();
+        while let Some(id) = self.policy.pop() {
+            self.wait_of(id).map_err(|law| self.broken(law, id))?;
+            if taken.contains(&id.slot()) {
+                return Err(self.broken(Law::NothingTwice, id));
+            }
+            taken.push(id.slot());
+        }
+        if taken.len() < self.ready {
+            return Err(self.none_too_early());
+        }
+        self.ready = 0;
+        if takes_over {
+            self.take_over();
+        } else {
+            let is_aborted = |slot: &usize| matches!(self.slots[*slot].state, State::Aborted);
+            let (aborted, kept): (Vec<usize>, Vec<usize>) = taken.into_iter().partition(is_aborted);
+            // Told when all are out.
+            aborted.into_iter().for_each(|slot| self.finish(slot));
+            taken = kept;
+        }
+        for slot in taken {
+            if matches!(self.slots[slot].state, State::Aborted) {
+                self.ready += 1;
+                self.policy.push(self.slots[slot].task, Ready::Woken);
+            } else {
+                self.push(slot, Ready::Woken);
+            }
         }
         Ok(())
+    }
+
+    /// Another policy, which is told of open groups and of what was said of tasks. What groups have had it does not know.
+    fn take_over(&mut self) {
+        self.policy = Twins::new(&*self.laws.make);
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            group.attained_ns = 0;
+            if let Some((key, attributes)) = &group.opened {
+                self.policy.group_opened(GroupId::new(index as u32), *key, attributes);
+            }
+        }
+        for slot in self.slots.iter().filter(|slot| !matches!(slot.state, State::Free | State::Group)) {
+            if let Some(attributes) = &slot.attributes {
+                self.policy.spawned(slot.task, attributes);
+            }
+        }
     }
 
     /// Pops all that is left, so that nothing lost goes unseen.
@@ -169,6 +286,10 @@ impl<'a, S: Scheduler> World<'a, S> {
         loop {
             let popped = self.policy.pop();
             let Some(slot) = self.judge(popped)? else { return Ok(()) };
+            if matches!(self.slots[slot].state, State::Aborted) {
+                self.finish(slot);
+                continue;
+            }
             self.slots[slot].state = State::Asleep;
             if std::mem::take(&mut is_first) {
                 self.push(slot, Ready::Woken);
@@ -183,23 +304,25 @@ impl<'a, S: Scheduler> World<'a, S> {
         };
         let wait = self.wait_of(id).map_err(|law| self.broken(law, id))?;
         self.pops += 1;
-        self.judge_order(id)?;
-        self.slots[id.slot()].state = State::Running;
-        self.longest_wait = self.longest_wait.max(wait.pops + 1);
+        if let Some(wait) = wait {
+            self.judge_order(id)?;
+            self.longest_wait = self.longest_wait.max(wait.pops + 1);
+        }
         self.judge_waits(id, wait)?;
         Ok(Some(id.slot()))
     }
 
-    /// The wait of a task that was popped, or the law that it broke.
-    fn wait_of(&self, id: TaskId) -> Result<Wait, Law> {
+    /// The wait of a task that was popped, if it is not an aborted one; or the law that was broken.
+    fn wait_of(&self, id: TaskId) -> Result<Option<Wait>, Law> {
         let slot = self.slots.get(id.slot()).ok_or(Law::NothingInvented)?;
         let current = slot.task.id.generation();
         match slot.state {
             _ if id.generation() > current => Err(Law::NothingInvented),
             _ if id.generation() < current => Err(Law::NothingStale),
-            State::Free => Err(Law::NothingStale),
+            State::Free | State::Group => Err(Law::NothingStale),
             State::Asleep | State::Running => Err(Law::NothingTwice),
-            State::Ready(wait) => Ok(wait),
+            State::Ready(wait) => Ok(Some(wait)),
+            State::Aborted => Ok(None),
         }
     }
 
@@ -228,14 +351,17 @@ impl<'a, S: Scheduler> World<'a, S> {
     }
 
     /// Counts this pop for all that are still ready, and checks that none, nor the one popped, has waited too long.
-    fn judge_waits(&mut self, popped: TaskId, wait: Wait) -> Result<(), Broken> {
+    fn judge_waits(&mut self, popped: TaskId, wait: Option<Wait>) -> Result<(), Broken> {
         let now = self.crowd();
         self.ready -= 1;
         let exceeds =
             |wait: Wait| self.laws.bound.as_ref().is_some_and(|bound| wait.pops > bound(wait.crowd));
-        let crowd = wait.crowd.max(now.since(wait.began_ns));
-        let mut late = exceeds(Wait { pops: wait.pops + 1, crowd, ..wait }).then_some(popped);
-        for slot in &mut self.slots {
+        let is_late = |wait: Wait| {
+            let crowd = wait.crowd.max(now.since(wait.began_ns));
+            exceeds(Wait { pops: wait.pops + 1, crowd, ..wait })
+        };
+        let mut late = wait.is_some_and(is_late).then_some(popped);
+        for slot in self.slots.iter_mut().filter(|slot| slot.task.id != popped) {
             let State::Ready(wait) = &mut slot.state else { continue };
             wait.pops += 1;
             wait.crowd = wait.crowd.max(now.since(wait.began_ns));
@@ -283,43 +409,80 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     fn spawn(&mut self, part: Part) {
         let group = self.choose_group();
-        self.groups[group].open = true;
+        let slot = self.free_slot(part, group);
+        let group = self.slots[slot].task.group.index();
         self.groups[group].tasks += 1;
-        let slot = self.free_slot(part, GroupId::new(group as u32));
         self.slots[slot].arrival = self.spawned;
         self.spawned += 1;
         self.live += 1;
+        if self.random.one_in(4) {
+            let attributes = self.draw_attributes();
+            self.slots[slot].attributes = Some(attributes);
+            self.policy.spawned(self.slots[slot].task, &attributes);
+        }
         self.push(slot, Ready::Spawned);
     }
 
-    /// A slot for a new task: a used one of which the generation has gone up, if there is one.
-    fn free_slot(&mut self, part: Part, group: GroupId) -> usize {
+    /// A slot for a new task, in that group or its own: a used one of which the generation has gone up, if there is one.
+    fn free_slot(&mut self, part: Part, group: Option<usize>) -> usize {
         let free = self.slots.iter().position(|slot| matches!(slot.state, State::Free));
         let generation = free.map_or(0, |slot| self.slots[slot].task.id.generation() + 1);
         let slot = free.unwrap_or(self.slots.len());
+        let group = GroupId::new(group.unwrap_or(slot) as u32);
         let task = Task { id: TaskId::new(slot as u32, generation), group };
-        let fresh = Slot { state: State::Asleep, task, arrival: 0, part };
+        let fresh = Slot { state: State::Asleep, task, arrival: 0, part, attributes: None };
         match self.slots.get_mut(slot) {
             Some(used) => *used = fresh,
-            None => self.slots.push(fresh),
+            None => {
+                self.slots.push(fresh);
+                self.groups.push(Group::default());
+            }
         }
         slot
     }
 
-    fn choose_group(&mut self) -> usize {
-        let open = self.groups.iter().filter(|group| group.open).count();
+    /// The group of a new task, which may be opened for it; none for one of its own.
+    fn choose_group(&mut self) -> Option<usize> {
+        let opened: Vec<usize> =
+            (0..self.groups.len()).filter(|&index| self.groups[index].opened.is_some()).collect();
         let one_in = self.load.joins_one_in();
-        let joins = open > 0 && one_in > 0 && self.random.one_in(one_in);
-        if joins && (open >= self.laws.groups || !self.random.one_in(3)) {
-            let nth = self.random.below(open);
-            let mut indices = (0..self.groups.len()).filter(|&index| self.groups[index].open);
-            return indices.nth(nth).unwrap_or(0);
+        if one_in == 0 || !self.random.one_in(one_in) || self.random.one_in(8) {
+            return None;
         }
-        let closed = self.groups.iter().position(|group| !group.open);
-        closed.unwrap_or_else(|| {
-            self.groups.push(Group::default());
-            self.groups.len() - 1
-        })
+        if !opened.is_empty() && (opened.len() >= self.laws.groups || !self.random.one_in(3)) {
+            return Some(opened[self.random.below(opened.len())]);
+        }
+        let index = self.free_slot(Part::Mixed, None);
+        self.slots[index].state = State::Group;
+        let (key, attributes) = (self.random.next() % 64, self.draw_attributes());
+        self.groups[index].opened = Some((key, attributes));
+        self.policy.group_opened(GroupId::new(index as u32), key, &attributes);
+        Some(index)
+    }
+
+    fn draw_attributes(&mut self) -> Attributes {
+        let attributes = Attributes::new().with_tag(self.random.next());
+        if !self.is_free() {
+            return attributes;
+        }
+        let weight = [1, 1, 3, 10][self.random.below(4)];
+        let attributes = attributes.with_weight(Share::new(weight).unwrap_or_default());
+        match self.random.below(4) {
+            0 => attributes.with_priority(self.random.below(5) as i8 - 2),
+            1 => attributes.with_deadline_ns(self.service_ns + self.random.below(2_000_000) as u64),
+            _ => attributes,
+        }
+    }
+
+    fn change_a_group(&mut self) {
+        let attributes = self.draw_attributes();
+        let mut groups = self.groups.iter_mut().enumerate();
+        if let Some((index, (_, said))) =
+            groups.find_map(|(index, group)| Some((index, group.opened.as_mut()?)))
+        {
+            *said = attributes;
+            self.policy.group_changed(GroupId::new(index as u32), &attributes);
+        }
     }
 
     fn push(&mut self, slot: usize, why: Ready) {
@@ -360,25 +523,50 @@ impl<'a, S: Scheduler> World<'a, S> {
         }
     }
 
+    /// Aborts a task that is ready: its future is dropped now, and it finishes when it is popped.
+    fn abort_someone_ready(&mut self) {
+        // (Not one of the cast, who show what starves.)
+        let may_go = |slot: &usize| {
+            let Slot { state, part, .. } = self.slots[*slot];
+            matches!((state, part), (State::Ready(_), Part::Mixed | Part::Short | Part::Fleeting))
+        };
+        let ready: Vec<usize> = (0..self.slots.len()).filter(may_go).collect();
+        if ready.is_empty() {
+            return;
+        }
+        let slot = ready[self.random.below(ready.len())];
+        self.slots[slot].state = State::Aborted;
+        let group = self.slots[slot].task.group.index();
+        if self.groups[group].opened.is_some() {
+            let service_ns = self.random.around(10_000);
+            self.serve(slot, service_ns, service_ns);
+        }
+    }
+
     fn finish(&mut self, slot: usize) {
         let task = self.slots[slot].task;
         self.slots[slot].state = State::Free;
         self.live -= 1;
         self.policy.finished(task);
-        self.groups[task.group.index()].tasks -= 1;
+        let group = &mut self.groups[task.group.index()];
+        group.tasks -= 1;
         // At times a handle outlives the tasks of its group.
-        if self.groups[task.group.index()].tasks == 0 && !self.random.one_in(4) {
+        if group.tasks == 0 && (group.opened.is_none() || !self.random.one_in(4)) {
             self.close(task.group.index());
         }
     }
 
     fn close_an_empty_group(&mut self) {
-        if let Some(index) = self.groups.iter().position(|group| group.open && group.tasks == 0) {
+        let is_empty = |group: &Group| group.opened.is_some() && group.tasks == 0;
+        if let Some(index) = self.groups.iter().position(is_empty) {
             self.close(index);
         }
     }
 
     fn close(&mut self, index: usize) {
+        if self.groups[index].opened.is_some() {
+            self.slots[index].state = State::Free;
+        }
         self.groups[index] = Group::default();
         self.groups_closed += 1;
         self.policy.group_closed(GroupId::new(index as u32));
