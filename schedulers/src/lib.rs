@@ -23,7 +23,7 @@
 //! | [`RunnableFifo`] | of becoming ready | O(1) | no | *R* |
 //! | [`ArrivalFifo`] | of being spawned | O(1) | no | 2·*N*·*L* |
 //! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals; half is forgotten with each second of service | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
-//! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(tasks ahead in the level + 1) |
+//! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(groups ahead in the level + 1), [more](Qlas#starvation) in a group of several tasks |
 //! | [`Serpt`] | least expected to remain, learnt from those that ended; FIFO among equals | O(1) | yes | as [`Qlas`] |
 //! | [`Priority`] | highest priority first, as was said of the task or its group; FIFO among equals | O(1) | no | *N*·*R*, where low levels have long polls 1,024·*N*·*R* |
 //! | [`Deadline`] | earliest deadline first, as was said of the task or its group; FIFO among the others, behind | O(log *R*) | no | of those without a deadline as [`Priority`]; else while there are earlier ones |
@@ -35,7 +35,7 @@
 //! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
 //! [`ArrivalFifo`] where tasks are of like size and finishing begun work comes first. [`Priority`] where it is known beforehand
 //! what goes before what, [`Deadline`] where it is known by when.
-//! Tenants that always have work get equal service under [`Las`], and under [`Qlas`] and [`Serpt`] if they are sixteen at most.
+//! Tenants that always have work get equal service under [`Las`] and [`Qlas`], and under [`Serpt`] if they are sixteen at most.
 //!
 //! # Your own policy
 //!

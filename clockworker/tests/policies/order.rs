@@ -86,9 +86,9 @@ fn qlas_goes_by_levels_and_lets_a_task_go_on_within_one() {
 
 #[test]
 fn qlas_goes_by_what_the_group_has_had() {
-    // a1 takes the group to level 1, so b is moved there, behind a; the modest one stays in level 0 for all its 20 µs.
+    // a1 takes the group to level 1, and b with it; the modest one stays in level 0 for all its 20 µs. In the group b1 was ready before a2.
     let tasks = "q/1 a: 20*2\n q/1 b: 20*2\n q/2 m: 5*4";
-    assert_order("Qlas", tasks, "a1 m1 m2 m3 m4 a2 b1 b2");
+    assert_order("Qlas", tasks, "a1 m1 m2 m3 m4 b1 a2 b2");
 }
 
 /// Of requests of 10 µs and of 200 µs, those that have shown themselves to be of the long kind run one after another,

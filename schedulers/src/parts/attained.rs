@@ -1,7 +1,5 @@
 //! The service that groups have attained, of which half is forgotten with each half-life.
 
-use crate::GroupId;
-
 /// The service that one group has attained over all its tasks, in nanoseconds, as of so many halvings.
 ///
 /// Nothing is done to a group when its queue's service comes to the end of a half-life: what it has is halved when it is looked
@@ -58,42 +56,6 @@ impl Attained {
     }
 }
 
-/// What each group has attained, by index.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct AttainedByGroup(Vec<Attained>);
-
-impl AttainedByGroup {
-    /// Of groups that have attained nothing.
-    pub(crate) const fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    #[inline]
-    pub(crate) fn of(&self, group: GroupId) -> Attained {
-        self.0.get(group.index()).copied().unwrap_or_default()
-    }
-
-    #[inline]
-    pub(crate) fn of_mut(&mut self, group: GroupId) -> &mut Attained {
-        let index = group.index();
-        if index >= self.0.len() {
-            self.grow(index);
-        }
-        &mut self.0[index]
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self, index: usize) {
-        self.0.resize(index + 1, Attained::default());
-    }
-
-    /// Forgets a group that closed. What it had attained.
-    pub(crate) fn take(&mut self, group: GroupId) -> Attained {
-        self.0.get_mut(group.index()).map(core::mem::take).unwrap_or_default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,14 +69,5 @@ mod tests {
         assert_eq!(attained, Attained::new(260, 9));
         attained.add(u64::MAX, 9);
         assert_eq!(attained.ns(9), u64::MAX);
-    }
-
-    #[test]
-    fn a_group_is_forgotten_when_it_is_taken() {
-        let mut groups = AttainedByGroup::new();
-        groups.of_mut(GroupId::new(3)).add(5, 0);
-        assert_eq!([2, 3, 9].map(|group| groups.of(GroupId::new(group)).ns(0)), [0, 5, 0]);
-        assert_eq!(groups.take(GroupId::new(3)).ns(0), 5);
-        assert_eq!([3, 900].map(|group| groups.take(GroupId::new(group)).ns(0)), [0, 0]);
     }
 }

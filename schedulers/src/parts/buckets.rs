@@ -1,7 +1,8 @@
-//! A table of dense ids, each in at most one of a few thousand numbered lists, of which the lowest is found at once.
+//! A table of groups, each in at most one of a few thousand numbered lists, of which the lowest is found at once.
 
-use super::bucket_entry::{END, Entry, NOWHERE, OCTAVE};
+use super::bucket_entry::{EDGE, Entry};
 use super::by_index;
+use super::task_lists::TaskList;
 
 /// Words of the bitmap: as many as their summary has bits.
 const WORDS: usize = 64;
@@ -9,18 +10,19 @@ const WORDS: usize = 64;
 /// Buckets are numbered below this.
 pub(crate) const BUCKETS: u32 = 64 * WORDS as u32;
 
-/// What ids have attained and a value for each, and first-in-first-out lists of some of the ids, one for each bucket.
+/// Says in a list that it is empty.
+const NONE: u32 = u32::MAX;
+
+/// What groups have attained and their ready tasks, by index, and first-in-first-out lists of some of the groups, one for each bucket.
 ///
-/// The links are inside the entries, so an id leaves the middle of a list in O(1). The lowest bucket that is not empty
-/// takes two `trailing_zeros`.
+/// The links are inside the entries, so a group leaves the middle of a list in O(1). Only the first and the last of a list say which
+/// bucket it is, so a list moves to another in O(1), too. The lowest bucket that is not empty takes two `trailing_zeros`.
 ///
-/// Buckets are log-linear, as in an HDR histogram: 128 of one unit, then 64 for each power of two. So when all that is attained is
-/// [halved](Buckets::halve) the buckets move as they are, and no id is touched: an entry says what was true before the halvings
-/// that it has not been through, and is taken through them when it is looked at.
+/// When all that is attained is [halved](Buckets::halve), no group is touched but these two of each list: what an entry says is taken
+/// through the halvings that it has missed when it is looked at.
 #[derive(Clone, Debug)]
-pub(crate) struct Buckets<T> {
-    entries: Vec<Entry<T>>,
-    /// First and last of each bucket's list; `END` if empty.
+pub(crate) struct Buckets {
+    entries: Vec<Entry>,
     lists: Vec<List>,
     /// Bit *b* mod 64 of word *b* / 64 is set if and only if bucket *b* is not empty.
     words: [u64; WORDS],
@@ -28,8 +30,12 @@ pub(crate) struct Buckets<T> {
     summary: u64,
     /// How often all was halved.
     halvings: u32,
+    /// How often an id or a list was put into a bucket.
+    #[cfg(test)]
+    pub(crate) moves: u32,
 }
 
+/// The first and the last of a bucket.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,
@@ -37,58 +43,82 @@ struct List {
 }
 
 impl List {
-    const EMPTY: Self = Self { first: END, last: END };
+    const EMPTY: Self = Self { first: NONE, last: NONE };
 }
 
-impl<T> Buckets<T> {
-    /// Empty ones.
-    pub(crate) const fn new() -> Self {
-        Self { entries: Vec::new(), lists: Vec::new(), words: [0; WORDS], summary: 0, halvings: 0 }
+/// The buckets below one, for finding out fast whether any of them is in use.
+#[derive(Clone, Copy)]
+pub(crate) struct Below {
+    /// The words whose bits are all below it, one bit each.
+    words: u64,
+    /// Its word, and the bits below its own.
+    word: u32,
+    bits: u64,
+}
+
+impl Below {
+    pub(crate) const NONE: Self = Self { words: 0, word: 0, bits: 0 };
+
+    #[inline]
+    pub(crate) const fn new(bucket: u32) -> Self {
+        let word = bucket / 64 % WORDS as u32;
+        Self { words: (1 << word) - 1, word, bits: (1 << (bucket % 64)) - 1 }
     }
 }
 
-impl<T: Default> Buckets<T> {
-    /// The value of `id`, if the table has come to it: the default one if `id` was never seen.
-    #[inline]
-    pub(crate) fn get(&self, id: u32) -> Option<&T> {
-        self.entries.get(id as usize).map(|entry| &entry.value)
+impl Buckets {
+    /// Empty ones.
+    pub(crate) const fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+            lists: Vec::new(),
+            words: [0; WORDS],
+            summary: 0,
+            halvings: 0,
+            #[cfg(test)]
+            moves: 0,
+        }
     }
 
     /// What `id` has attained, in nanoseconds.
     pub(crate) fn attained_ns(&self, id: u32) -> u64 {
-        self.entries.get(id as usize).map_or(0, |entry| entry.ns_after(self.halvings))
+        self.entries.get(id as usize).map_or(0, |entry| entry.attained.ns(self.halvings))
     }
 
     /// The entry of `id`, a new one where it had none. It has been through all halvings.
     #[inline]
-    pub(crate) fn get_mut(&mut self, id: u32) -> &mut Entry<T> {
+    pub(crate) fn get_mut(&mut self, id: u32) -> &mut Entry {
         let index = id as usize;
         if index >= self.entries.len() {
-            by_index::grow(&mut self.entries, index, Entry::default);
+            by_index::grow(&mut self.entries, index, Entry::new);
         }
         let entry = &mut self.entries[index];
-        if entry.halvings() != self.halvings {
-            entry.catch_up(self.halvings);
+        if entry.attained.halvings() != self.halvings {
+            entry.attained.catch_up(self.halvings);
         }
         entry
     }
 
-    /// Puts `id` at the tail of `bucket`. No-op if it is in a bucket already, or has no value. It has been through all halvings.
+    /// Puts `id` at the tail of `bucket`. No-op if it is in a bucket already, or has no entry.
     #[inline(always)] // a call takes 15 instructions
     pub(crate) fn push_back(&mut self, bucket: u32, id: u32) {
+        #[cfg(test)]
+        (self.moves += 1);
         if bucket as usize >= self.lists.len() {
             self.grow_lists(bucket);
         }
-        let Some(entry) = self.entries.get_mut(id as usize).filter(|entry| entry.bucket == NOWHERE) else {
+        let Some(entry) = self.entries.get_mut(id as usize).filter(|entry| !entry.is_linked()) else {
             return;
         };
         let list = &mut self.lists[bucket as usize];
         let last = core::mem::replace(&mut list.last, id);
-        (entry.bucket, entry.prev, entry.next) = (bucket, last, END);
-        if last == END {
+        entry.next = EDGE | bucket;
+        if last == NONE {
+            entry.prev = EDGE | bucket;
             list.first = id;
             self.mark_filled(bucket);
         } else {
+            entry.prev = last;
             self.entries[last as usize].next = id;
         }
     }
@@ -101,14 +131,16 @@ impl<T: Default> Buckets<T> {
 
     /// Puts `id` at the head of `bucket`; else as [`push_back`](Self::push_back).
     pub(crate) fn push_front(&mut self, bucket: u32, id: u32) {
-        let first = self.lists.get(bucket as usize).map_or(END, |list| list.first);
-        if first == END {
+        let first = self.lists.get(bucket as usize).map_or(NONE, |list| list.first);
+        if first == NONE {
             return self.push_back(bucket, id);
         }
-        let Some(entry) = self.entries.get_mut(id as usize).filter(|entry| entry.bucket == NOWHERE) else {
+        #[cfg(test)]
+        (self.moves += 1);
+        let Some(entry) = self.entries.get_mut(id as usize).filter(|entry| !entry.is_linked()) else {
             return;
         };
-        (entry.bucket, entry.prev, entry.next) = (bucket, END, first);
+        (entry.prev, entry.next) = (EDGE | bucket, first);
         self.entries[first as usize].prev = id;
         self.lists[bucket as usize].first = id;
     }
@@ -119,64 +151,76 @@ impl<T: Default> Buckets<T> {
         let list = self.lists.get_mut(bucket as usize)?;
         let id = list.first;
         let entry = self.entries.get_mut(id as usize)?;
-        entry.bucket = NOWHERE;
+        entry.leave();
         let next = entry.next;
-        list.first = next;
-        if next == END {
-            list.last = END;
-            self.mark_empty(bucket);
+        if next & EDGE == 0 {
+            list.first = next;
+            self.entries[next as usize].prev = EDGE | bucket;
         } else {
-            self.entries[next as usize].prev = END;
+            *list = List::EMPTY;
+            self.mark_empty(bucket);
         }
         Some(id)
     }
 
     /// Takes `id` out of its bucket. No-op if it is in none.
     pub(crate) fn unlink(&mut self, id: u32) {
-        let Some(entry) = self.entries.get_mut(id as usize) else { return };
-        if entry.halvings() != self.halvings {
-            entry.catch_up(self.halvings);
-        }
-        let bucket = core::mem::replace(&mut entry.bucket, NOWHERE);
+        let Some(entry) = self.entries.get_mut(id as usize).filter(|entry| entry.is_linked()) else { return };
         let (prev, next) = (entry.prev, entry.next);
-        let Some(list) = self.lists.get_mut(bucket as usize) else { return };
-        match prev {
-            END => list.first = next,
-            _ => self.entries[prev as usize].next = next,
+        entry.leave();
+        match (prev & EDGE == 0, next & EDGE == 0) {
+            (false, false) => {
+                self.lists[(prev & !EDGE) as usize] = List::EMPTY;
+                self.mark_empty(prev & !EDGE);
+                return;
+            }
+            (false, true) => self.lists[(prev & !EDGE) as usize].first = next,
+            (true, false) => self.lists[(next & !EDGE) as usize].last = prev,
+            (true, true) => {}
         }
-        match next {
-            END => list.last = prev,
-            _ => self.entries[next as usize].prev = prev,
+        if prev & EDGE == 0 {
+            self.entries[prev as usize].next = next;
         }
-        if prev == END && next == END {
-            self.mark_empty(bucket);
+        if next & EDGE == 0 {
+            self.entries[next as usize].prev = prev;
         }
     }
 
-    /// Halves all that is attained: the buckets move, in O(the number of buckets), and no id does.
-    pub(crate) fn halve(&mut self) {
+    /// Halves all that is attained. The ids of a bucket go to the one that `target` says, as by [`join`](Self::join).
+    pub(crate) fn halve(&mut self, target: impl Fn(u32) -> u32) {
         self.halvings += 1;
-        if self.lists.len() < 2 * OCTAVE as usize {
-            self.lists.resize(2 * OCTAVE as usize, List::EMPTY);
-        }
-        (0..OCTAVE as usize).for_each(|unit| self.lists[unit] = self.join(2 * unit));
-        self.lists.drain(OCTAVE as usize..2 * OCTAVE as usize);
-        self.words[0] =
-            (0..OCTAVE).filter(|&unit| self.lists[unit as usize].first != END).map(|unit| 1 << unit).sum();
-        self.words.copy_within(2.., 1);
-        self.words[WORDS - 1] = 0;
-        self.summary = ((self.summary >> 1) & !1) | u64::from(self.words[0] != 0);
+        self.join(target);
     }
 
-    /// One list of a bucket's and behind it that of the next.
-    fn join(&mut self, bucket: usize) -> List {
-        let [lower, upper] = [self.lists[bucket], self.lists[bucket + 1]];
-        if lower.first == END || upper.first == END {
-            return if lower.first == END { upper } else { lower };
+    /// Puts the ids of each bucket behind those of another, in order: of one that is not higher, and not lower for a higher bucket.
+    /// O(buckets in use), of which there are [`BUCKETS`] at most.
+    pub(crate) fn join(&mut self, target: impl Fn(u32) -> u32) {
+        let mut next = self.at_or_above(0);
+        while let Some(from) = next {
+            let to = target(from);
+            if to < from {
+                self.move_behind(from, to);
+            }
+            next = self.at_or_above(from + 1);
         }
-        self.entries[lower.last as usize].next = upper.first;
-        self.entries[upper.first as usize].prev = lower.last;
-        List { first: lower.first, last: upper.last }
+    }
+
+    /// Puts the list of a bucket that is not empty behind that of a lower one.
+    fn move_behind(&mut self, from: u32, to: u32) {
+        #[cfg(test)]
+        (self.moves += 1);
+        let List { first, last } = core::mem::replace(&mut self.lists[from as usize], List::EMPTY);
+        self.mark_empty(from);
+        let end = core::mem::replace(&mut self.lists[to as usize].last, last);
+        self.entries[last as usize].next = EDGE | to;
+        if end == NONE {
+            self.lists[to as usize].first = first;
+            self.entries[first as usize].prev = EDGE | to;
+            self.mark_filled(to);
+        } else {
+            self.entries[end as usize].next = first;
+            self.entries[first as usize].prev = end;
+        }
     }
 
     #[inline]
@@ -202,78 +246,134 @@ impl<T: Default> Buckets<T> {
         Some(64 * word + bits.trailing_zeros())
     }
 
-    /// The first of the lowest bucket that is not empty.
+    /// Whether any of these buckets is not empty.
     #[inline]
-    pub(crate) fn first(&self) -> Option<u32> {
-        self.lists.get(self.lowest()? as usize).map(|list| list.first)
+    pub(crate) fn is_any(&self, below: Below) -> bool {
+        self.summary & below.words != 0 || self.words[below.word as usize % WORDS] & below.bits != 0
     }
 
-    /// Counts `n` places on from the first, in the same bucket and round and round: the value there, and how often the
-    /// end was passed. O(n).
+    /// The lowest from `bucket` on that is not empty.
+    fn at_or_above(&self, bucket: u32) -> Option<u32> {
+        let word = bucket / 64;
+        let bits = self.words.get(word as usize)? & (!0 << (bucket % 64));
+        if bits != 0 {
+            return Some(64 * word + bits.trailing_zeros());
+        }
+        // Shifted in two steps, as a shift by 64 is not defined.
+        let word = (self.summary & (!0 << word << 1)).trailing_zeros();
+        self.words.get(word as usize).map(|bits| 64 * word + bits.trailing_zeros())
+    }
+
+    /// The next above `bucket` that is not empty, or else the lowest.
+    pub(crate) fn next_after(&self, bucket: u32) -> Option<u32> {
+        self.at_or_above(bucket + 1).or_else(|| self.lowest())
+    }
+
+    /// The first of a bucket, if it is not empty.
     #[inline]
-    pub(crate) fn behind_first(&self, n: usize) -> Option<(&T, usize)> {
-        let first = self.first()?;
+    pub(crate) fn first(&self, bucket: u32) -> Option<u32> {
+        self.lists.get(bucket as usize).map(|list| list.first).filter(|&first| first != NONE)
+    }
+
+    /// The one behind it, if there is one.
+    pub(crate) fn second(&self, bucket: u32) -> Option<u32> {
+        self.next(self.first(bucket)?)
+    }
+
+    #[inline]
+    fn next(&self, id: u32) -> Option<u32> {
+        self.entries.get(id as usize).map(|entry| entry.next).filter(|next| next & EDGE == 0)
+    }
+
+    /// Counts `n` places on from the first of the lowest bucket that is not empty, in the same bucket and round and round: the tasks
+    /// there, and how often the end was passed. O(n).
+    #[inline]
+    pub(crate) fn behind_first(&self, n: usize) -> Option<(TaskList, usize)> {
+        let first = self.first(self.lowest()?)?;
         let mut id = first;
         for place in 1..=n {
-            id = self.entries.get(id as usize)?.next;
-            if id == END {
+            let Some(next) = self.next(id) else {
                 // As many as `place` are in the bucket.
-                return self.nth_from(first, n % place).map(|value| (value, n / place));
-            }
+                let again = core::iter::successors(Some(first), |&id| self.next(id)).nth(n % place)?;
+                return self.entries.get(again as usize).map(|entry| (entry.tasks, n / place));
+            };
+            id = next;
         }
-        self.get(id).map(|value| (value, 0))
+        self.entries.get(id as usize).map(|entry| (entry.tasks, 0))
     }
 
-    fn nth_from(&self, mut id: u32, n: usize) -> Option<&T> {
-        for _ in 0..n {
-            id = self.entries.get(id as usize)?.next;
+    pub(crate) fn capacity(&self) -> usize {
+        self.entries.capacity()
+    }
+
+    /// Gives memory back, and says whether it did, if more than half of it is for others than `kept` ids and all up to the last that is in
+    /// a bucket or has attained something. O(1) for each id behind that one which has come since the last time.
+    pub(crate) fn give_back(&mut self, kept: usize) -> bool {
+        let matters = |entry: &Entry| entry.is_linked() || entry.attained.ns(self.halvings) > 0;
+        let used = self.entries.iter().rposition(matters).map_or(0, |last| last + 1);
+        self.entries.truncate(used);
+        let gives = self.entries.capacity() / 2 > used.max(kept);
+        if gives {
+            self.entries.shrink_to(kept);
         }
-        self.get(id)
+        gives
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TaskId;
     use crate::random::Random;
     use std::collections::{BTreeMap, VecDeque};
 
     type Model = BTreeMap<u32, VecDeque<u32>>;
 
-    fn list(buckets: &Buckets<u64>, bucket: u32) -> Vec<u32> {
-        let first = buckets.lists.get(bucket as usize).map_or(END, |list| list.first);
-        let known = |id: u32| (id != END).then_some(id);
-        core::iter::successors(known(first), |&id| known(buckets.entries[id as usize].next)).collect()
+    fn list(buckets: &Buckets, bucket: u32) -> Vec<u32> {
+        core::iter::successors(buckets.first(bucket), |&id| buckets.next(id)).collect()
     }
 
-    fn check(buckets: &Buckets<u64>, model: &Model) {
-        let first = model.values().next().map(|list| list[0]);
-        assert_eq!(buckets.first(), first);
+    /// Those of a group.
+    fn tasks(id: u32) -> TaskList {
+        TaskList::of(TaskId::new(id, 0))
+    }
+
+    fn check(buckets: &Buckets, model: &Model) {
+        let lowest = model.first_key_value();
+        assert_eq!(buckets.lowest(), lowest.map(|(&bucket, _)| bucket));
         for n in 0..4 {
-            let expected =
-                model.values().next().map(|list| (u64::from(list[n % list.len()]), n / list.len()));
-            assert_eq!(buckets.behind_first(n).map(|(&value, rounds)| (value, rounds)), expected);
+            let expected = lowest.map(|(_, list)| (tasks(list[n % list.len()]), n / list.len()));
+            assert_eq!(buckets.behind_first(n), expected);
         }
-        let in_any = buckets.entries.iter().filter(|entry| entry.bucket != NOWHERE).count();
+        let in_any = buckets.entries.iter().filter(|entry| entry.is_linked()).count();
         assert_eq!(in_any, model.values().map(VecDeque::len).sum());
+        for bucket in [0, 1, 64, 1_001, BUCKETS - 1] {
+            assert_eq!(
+                buckets.is_any(Below::new(bucket)),
+                lowest.is_some_and(|(&lowest, _)| lowest < bucket)
+            );
+        }
+        let mut after = BUCKETS - 1;
         for (&bucket, ids) in model {
-            assert_eq!(*ids, list(buckets, bucket));
-            assert!(ids.iter().all(|&id| now_in(buckets, id) == Some(bucket)));
+            assert_eq!(buckets.next_after(after), Some(bucket));
+            assert_eq!(
+                (list(buckets, bucket), buckets.second(bucket)),
+                (ids.clone().into(), ids.get(1).copied())
+            );
+            let edges = [*ids.front().unwrap(), *ids.back().unwrap()].map(|id| &buckets.entries[id as usize]);
+            assert_eq!([edges[0].prev, edges[1].next], [EDGE | bucket; 2]);
+            after = bucket;
         }
     }
 
-    /// The bucket that an id is in, whether it has been through all halvings or not.
-    fn now_in(buckets: &Buckets<u64>, id: u32) -> Option<u32> {
-        let mut entry = buckets.entries[id as usize].clone();
-        entry.catch_up(buckets.halvings);
-        (entry.bucket != NOWHERE).then_some(entry.bucket)
+    fn half(bucket: u32) -> u32 {
+        if bucket < 128 { bucket / 2 } else { bucket - 64 }
     }
 
     /// Each bucket's ids go to that of half the value, behind those that are there.
     fn halve(model: &mut Model) {
         for (bucket, ids) in std::mem::take(model) {
-            let half = if bucket < 128 { bucket / 2 } else { bucket - 64 };
-            model.entry(half).or_default().extend(ids);
+            model.entry(half(bucket)).or_default().extend(ids);
         }
     }
 
@@ -286,13 +386,13 @@ mod tests {
     fn agree_with_a_map_of_queues() {
         let mut random = Random::new(1);
         let (mut buckets, mut model) = (Buckets::new(), Model::new());
-        (0..60).for_each(|id| **buckets.get_mut(id) = u64::from(id));
+        (0..60).for_each(|id| buckets.get_mut(id).tasks = tasks(id));
         // Few enough to be crowded, on both sides of a word's end and at both ends of the range.
         let numbers = [0, 1, 63, 64, 65, 1_000, BUCKETS - 1];
         for _ in 0..20_000 {
             let (id, bucket) = (random.below(60) as u32, numbers[random.below(7)]);
             if random.one_in(100) {
-                buckets.halve();
+                buckets.halve(half);
                 halve(&mut model);
                 check(&buckets, &model);
             }
@@ -304,33 +404,57 @@ mod tests {
                 assert_eq!(model.values().next().map(|list| list[0]), Some(first));
                 remove(&mut model, first);
             }
-            if random.below(3) > 0 {
-                buckets.push_back(bucket, id);
-                buckets.push_back(5, id); // a wrong call
-                model.entry(bucket).or_default().push_back(id);
+            match random.below(4) {
+                0 => {}
+                1 => {
+                    buckets.push_front(bucket, id);
+                    model.entry(bucket).or_default().push_front(id);
+                }
+                _ => {
+                    buckets.push_back(bucket, id);
+                    buckets.push_back(5, id); // a wrong call
+                    model.entry(bucket).or_default().push_back(id);
+                }
             }
             check(&buckets, &model);
         }
-        assert!((0..60).all(|id| buckets.get(id) == Some(&u64::from(id))), "values stay");
+        assert!((0..60).all(|id| buckets.get_mut(id).tasks == tasks(id)), "tasks stay");
     }
 
     #[test]
     fn what_is_attained_is_halved_when_it_is_looked_at() {
-        let mut buckets = Buckets::<u64>::new();
-        buckets.get_mut(3).add(1_001);
-        (0..2).for_each(|_| buckets.halve());
+        let mut buckets = Buckets::new();
+        buckets.get_mut(3).attained.add(1_001, 0);
+        (0..2).for_each(|_| buckets.halve(half));
         assert_eq!(buckets.attained_ns(3), 250);
         assert_eq!((buckets.get_mut(3).attained_ns(), buckets.get_mut(4).attained_ns()), (250, 0));
     }
 
     #[test]
     fn unknown_ids_are_ignored() {
-        let mut buckets = Buckets::<u64>::new();
+        let mut buckets = Buckets::new();
         buckets.push_back(3, 7);
         buckets.unlink(7);
-        assert_eq!((buckets.first(), buckets.lowest(), buckets.behind_first(0)), (None, None, None));
-        **buckets.get_mut(7) = 1;
+        assert_eq!((buckets.lowest(), buckets.next_after(0)), (None, None));
+        assert_eq!((buckets.behind_first(0), buckets.second(3)), (None, None));
+        buckets.get_mut(7);
         buckets.unlink(7);
-        assert_eq!((buckets.first(), buckets.get(6), buckets.get(8)), (None, Some(&0), None));
+        assert_eq!((buckets.lowest(), buckets.attained_ns(7), buckets.attained_ns(1_000)), (None, 0, 0));
+    }
+
+    #[test]
+    fn memory_is_given_back_but_for_what_matters() {
+        let mut buckets = Buckets::new();
+        buckets.get_mut(100_000);
+        buckets.get_mut(2_000).attained.add(4, 0);
+        buckets.push_back(0, 1_000);
+        assert!(buckets.give_back(64) && buckets.capacity() == 2_001);
+        assert!(!buckets.give_back(64));
+        assert_eq!((buckets.attained_ns(2_000), buckets.lowest()), (4, Some(0)));
+        (0..3).for_each(|_| buckets.halve(half));
+        assert!(!buckets.give_back(64), "less than half of it would be given back");
+        buckets.unlink(1_000);
+        assert!(buckets.give_back(64) && buckets.capacity() == 64);
+        assert_eq!(buckets.attained_ns(2_000), 0);
     }
 }

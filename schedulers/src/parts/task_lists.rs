@@ -17,7 +17,7 @@ pub(crate) struct TaskLists {
 }
 
 /// One list. It means something together with the [`TaskLists`] that its tasks were put into.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TaskList {
     /// The first slot, with `ALONE` if there is no other; `END` if there is none.
     head: u32,
@@ -31,12 +31,6 @@ struct Link {
     next: u32,
     /// To make the task's id from the slot again.
     generation: u32,
-}
-
-impl Default for TaskList {
-    fn default() -> Self {
-        Self::EMPTY
-    }
 }
 
 impl TaskList {
@@ -149,7 +143,6 @@ impl TaskLists {
         }
     }
 
-    #[cfg(test)]
     pub(crate) fn capacity(&self) -> usize {
         self.links.capacity()
     }

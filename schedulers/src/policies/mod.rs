@@ -1,6 +1,7 @@
 //! The policies, one file for each.
 
 mod arrival_fifo;
+mod by_attained;
 mod deadline;
 mod fair_groups;
 mod las;

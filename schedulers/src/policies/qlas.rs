@@ -1,13 +1,10 @@
 //! [`Qlas`]: least attained service in powers of two.
 
-use core::fmt;
-
-use crate::parts::elders::{BACK, FRONT};
+use super::by_attained::levels::{Levels, OF_A_LEVEL};
+use super::by_attained::rank::Rank;
+use super::by_attained::{ByAttained, policy_by_attained};
+use crate::GroupId;
 use crate::parts::half_life::HalfLife;
-use crate::parts::ledger::Ledger;
-use crate::parts::levels::Levels;
-use crate::parts::rings::{Popped, Rings};
-use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// Quantised LAS: the group that has received the least service goes first, to within a power of two, and in FIFO order
 /// within it.
@@ -25,17 +22,16 @@ use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 /// A group is in level 0 while it has received less than the *base* (16,384 ns, see [`with_base_ns`](Qlas::with_base_ns)), in
 /// level *k* + 1 from base·2ᵏ on. Lower levels go first. Inside a level:
 ///
-/// - a task that was spawned or woken goes to the tail;
-/// - a task that yielded goes to the front while its group is in the same level, so that it goes on, and to the tail of
-///   the new level when its group has crossed into one;
-/// - a task that lies in a level which its group has left, because other tasks of the group ran, is moved to the tail of
-///   the right level when its turn comes, instead of being popped.
+/// - a group whose first task becomes ready, as it was spawned or woken, goes to the tail;
+/// - a group goes on until it leaves its level, then to the tail of the next: it is the first as long as tasks of it are ready, and
+///   where they yield. A group in a lower level interrupts it.
 ///
-/// Levels from 1/16 of the half-life on are not told apart by powers of two. Groups that have attained so much are *elders*, and
-/// take turns: each goes on until it has attained 1/128 of the half-life more than the least of them had, then the next round
-/// begins. When attained service is halved each level becomes the one below it, with the tasks that wait there, and level 1 goes
-/// behind level 0. (Not where two levels with more than 4,096 tasks each would be joined: those stay where they are until one has
-/// fewer.) An elder that waits while it falls below 1/16 stays with the elders until it is popped.
+/// Inside a group, the order of becoming ready: its tasks take turns with each other, poll by poll.
+///
+/// Levels from 1/16 of the half-life on are in 64 parts of equal width, each of which is a level of its own: groups that have attained so
+/// much go by attained service itself, as under [`Las`](crate::Las).
+///
+/// When attained service is halved each level becomes the one below it, with the groups that wait there, and level 1 goes behind level 0.
 ///
 /// # Forgetting
 ///
@@ -46,22 +42,24 @@ use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 ///
 /// # Cost
 ///
-/// O(1). A task is moved at most once per level that its group crosses, and once per round of the elders. The end of a half-life
-/// takes a microsecond, and joins the lists of levels 0 and 1, which moves the tasks of the shorter: some ten microseconds at most. To
-/// open or close a group with a key takes O(log n) of the groups that are remembered.
+/// O(1), whatever the number of tasks: what moves is their group, once per level. Memory is as under [`Las`](crate::Las#cost), and so is a
+/// fair turn, for up to sixteen groups. The end of a half-life takes some ten nanoseconds for each level in use. To open or close a group
+/// with a key takes O(log n) of the groups that are remembered.
 ///
 /// # Starvation
 ///
-/// One part in *N* of the time goes to *fair turns* ([`FairTurns`]; *N* is 32 unless set): each goes to the front of
-/// the next non-empty level, round and round. If that task yields, it goes to the tail of its level, so the tasks inside
-/// a level take turns too. (The elders are two levels: those whose round has ended are the other.)
+/// One part in *N* of the time goes to *fair turns* ([`FairTurns`](crate::FairTurns); *N* is 32 unless set): each goes to the first group of
+/// the next non-empty level, round and round, for a poll. Then it goes to the tail of its level, so the groups inside
+/// a level take turns too. Levels that are told apart in parts count as one: there a fair turn goes to the next group by index. (Sixteen
+/// groups are looked at. If none of them is in these levels, it goes to the one that has attained least.)
 ///
-/// A ready task with *p* tasks before it in its level is popped within M·(p + 1) fair turns, where *M* ≤ 64 counts the levels
-/// that have tasks at any time meanwhile: each round of *M* fair turns takes one of the *p* away for good. Of polls that take
-/// equally long these are N·M·(p + 1). Else it takes N·(M·(p + 1) + 1)·(*S* + 256 ns) of service at most, with polls of at most
-/// *S*, of which each counts 256 ns more; and 2¹⁸·N·(M·(p + 1) + 1) polls, if they take no time. This holds
-/// while its group stays in the level; being moved starts the count again, and each time takes as much service as the
-/// group had received in all, or a round of the elders. A level that comes down counts its tasks with those that it joins.
+/// A ready task with *k* tasks before it in its group, and *p* groups before that in its level, is popped within M·(p + 1 + k·P) fair
+/// turns, where *M* ≤ 64 counts the levels that have groups at any time meanwhile, and *P* is the most groups in its level: each round of
+/// *M* fair turns takes one of the *p* away for good. In levels that are told apart in parts it is M·G·(k + 1), with *G* groups that have
+/// ready tasks. Of polls that take equally long these are N times as many. Of *m* fair turns it takes
+/// N·(m + 1)·(*S* + 256 ns) of service at most, with polls of at most *S*, of which each counts 256 ns more; and 2¹⁸·N·(m + 1) polls, if
+/// they take no time. A group that comes to another level counts those that are there; it has had a poll then. A level that comes down
+/// counts its groups with those that it joins.
 ///
 /// ```
 /// use clockworker_schedulers::{GroupId, Qlas, Ready, Scheduler, Task, TaskId};
@@ -79,20 +77,12 @@ use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 /// assert_eq!(qlas.pop(), Some(task(1).id)); // 20 µs: level 1
 /// ```
 #[derive(Clone)]
-pub struct Qlas {
-    /// The tasks that wait, by level.
-    rings: Rings,
-    ledger: Ledger,
-    /// What was popped last.
-    popped: Popped,
-    /// The level that the last fair turn went to.
-    cursor: u32,
-}
+pub struct Qlas(ByAttained<Levels>);
 
 impl Qlas {
     /// Makes an empty one with a base of 16,384 ns, a half-life of 1 s, and 1/32 of the time for fair turns.
     pub const fn new() -> Self {
-        Self { rings: Rings::new(), ledger: Ledger::new(), popped: Popped::NONE, cursor: 0 }
+        Self(ByAttained::new(Levels::DEFAULT))
     }
 
     /// Sets the base, the attained service at which level 0 ends, in nanoseconds: rounded down to a power of two, and up
@@ -101,194 +91,49 @@ impl Qlas {
     /// A good base is somewhat above what the short requests need, so that they never leave level 0.
     #[must_use]
     pub fn with_base_ns(self, ns: u64) -> Self {
-        Self { ledger: self.ledger.with_levels(Levels::with_base_ns(ns)), ..self }
+        Self(self.0.with_rank(Levels::with_base_ns(ns)))
     }
 
     /// The end of level 0, in nanoseconds of attained service.
     pub const fn base_ns(&self) -> u64 {
-        self.ledger.levels().base_ns()
-    }
-
-    /// Sets the part of the time that fair turns have. With [`FairTurns::NEVER`] the order is strictly by level, and old groups
-    /// starve under a stream of new ones.
-    #[must_use]
-    pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
-        Self { ledger: self.ledger.with_fair_turns(fair_turns), ..self }
-    }
-
-    /// Sets the half-life of what groups have attained ([Forgetting](Qlas#forgetting)), in nanoseconds of the queue's service: from
-    /// 2²⁰ (1 ms) to 2⁶⁰, and rounded to these.
-    #[must_use]
-    pub fn with_half_life_ns(self, ns: u64) -> Self {
-        Self { ledger: self.ledger.with_half_life(HalfLife::of_ns(ns)), ..self }
-    }
-
-    /// Lets groups keep what they have attained for as long as they are open, and forgets them when they close.
-    #[must_use]
-    pub fn without_half_life(self) -> Self {
-        Self { ledger: self.ledger.with_half_life(HalfLife::NEVER), ..self }
-    }
-
-    /// The half-life of what groups have attained, in nanoseconds of the queue's service; `None` if they keep it.
-    pub const fn half_life_ns(&self) -> Option<u64> {
-        self.ledger.half_life_ns()
-    }
-
-    /// The service that `group` has attained and that is not forgotten, in nanoseconds.
-    pub fn attained_ns(&self, group: GroupId) -> u64 {
-        self.ledger.attained_ns(group)
+        self.0.rank.base_ns()
     }
 
     /// The level that `group` is in: 0 below the base, then one more per doubling.
     #[inline]
     pub fn level(&self, group: GroupId) -> u32 {
-        self.ledger.level(group)
-    }
-
-    /// Whether a task that has just become ready goes on where it was stopped.
-    #[inline]
-    fn goes_on(&self, task: Task, why: Ready, ring: u32) -> bool {
-        why == Ready::Yielded && self.popped.task == task.id && self.popped.ring == 1 << ring
-    }
-
-    /// The ring to pop from: the lowest, or on a fair turn the next one.
-    #[inline]
-    fn next_ring(&mut self, fair: bool) -> u32 {
-        if fair {
-            self.cursor = self.rings.next_after(self.cursor);
-            return self.cursor;
-        }
-        match self.rings.lowest() {
-            BACK if self.ledger.has_elders() => self.begin_round(),
-            lowest => lowest,
-        }
-    }
-
-    /// None but elders have work, and their round is over.
-    #[cold]
-    #[inline(never)]
-    fn begin_round(&mut self) -> u32 {
-        self.ledger.begin_round();
-        self.rings.move_behind(BACK, FRONT);
-        FRONT
-    }
-
-    /// Pops, on a fair turn or in order. Some ring has tasks.
-    #[inline]
-    fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
-        let mut ring = self.next_ring(fair);
-        loop {
-            let task = self.rings.pop_front(ring)?;
-            if self.ledger.ring(task.group) <= ring {
-                self.popped = Popped::new(task.id, ring, fair);
-                return Some(task.id);
-            }
-            let right = self.ledger.ring_of_comer(task.group);
-            self.rings.push_back(right, task);
-            if self.rings.filled() & (1 << ring) == 0 {
-                ring = self.next_ring(fair);
-            }
-        }
-    }
-
-    /// Does what is due at this pop, and says whether it is a fair turn.
-    #[cold]
-    #[inline(never)]
-    fn settle(&mut self) -> bool {
-        let due = self.ledger.settle();
-        if due.halving {
-            self.halve();
-        }
-        due.fair
-    }
-
-    /// Each level becomes the one below it.
-    fn halve(&mut self) {
-        let end = self.ledger.end_of_levels();
-        for level in 1..end {
-            if self.rings.move_behind(level, level - 1) && self.popped.ring == 1 << level {
-                self.popped.ring >>= 1;
-            }
-        }
+        self.0.rank.of(self.attained_ns(group))
     }
 }
 
-impl Default for Qlas {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+policy_by_attained!(Qlas, base_ns);
 
-impl Scheduler for Qlas {
+impl Rank for Levels {
     #[inline]
-    fn push(&mut self, task: Task, why: Ready) {
-        let ring = self.ledger.ring_of_comer(task.group);
-        if self.goes_on(task, why, ring) {
-            self.rings.push_front(ring, task);
-        } else {
-            self.rings.push_back(ring, task);
-        }
+    fn bucket(&self, ns: u64) -> u32 {
+        Levels::bucket(*self, ns)
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<TaskId> {
-        if self.rings.filled() == 0 {
-            return None;
-        }
-        let fair = self.ledger.are_due() && self.settle();
-        self.pop_by(fair)
+    fn end_ns(&self, bucket: u32) -> u64 {
+        Levels::end_ns(*self, bucket)
     }
 
-    #[inline]
-    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let due = self.ledger.are_due();
-        if !due {
-            // Its group was served since the last halving. Elders' rings are no levels, so they do not go on here.
-            let ring = 1 << self.ledger.level_if_current(task.group);
-            if self.popped.ring == ring
-                && self.popped.task == task.id
-                && self.rings.filled() & (ring - 1) == 0
-            {
-                return Some(task.id); // `popped` says of it what it said before
-            }
-        }
-        self.push(task, Ready::Yielded);
-        let fair = due && self.settle();
-        self.pop_by(fair)
+    fn halved(&self, bucket: u32) -> u32 {
+        Levels::halved(*self, bucket)
     }
 
-    #[inline]
-    fn peek(&self, ahead: usize) -> Option<TaskId> {
-        self.rings.peek(ahead).map(|task| task.id)
+    fn finely_from(&self) -> u32 {
+        OF_A_LEVEL * Levels::finely_from(*self)
     }
 
-    /// By the bound on waiting ([Starvation](Qlas#starvation)), for a task that is moved through all levels. `None`
-    /// without fair turns.
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        self.ledger.fair_turns().patience((tasks as u64).saturating_mul(64 * 64))
+    fn patience(tasks: u64) -> u64 {
+        // At worst half of the tasks are in its group and the others in one each, of as many levels as there can be.
+        let half = tasks.saturating_add(1).div_ceil(2);
+        tasks.min(64).saturating_mul(half).saturating_mul(half)
     }
 
-    #[inline]
-    fn served(&mut self, task: Task, service_ns: u64) {
-        self.ledger.served(task.group, service_ns);
-    }
-
-    fn group_opened(&mut self, group: GroupId, key: u64, _attributes: &Attributes) {
-        self.ledger.opened(group, key);
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        self.ledger.closed(group);
-    }
-}
-
-impl fmt::Debug for Qlas {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Qlas")
-            .field("base_ns", &self.base_ns())
-            .field("ready_by_level", &self.rings.counts())
-            .field("half_life_ns", &self.half_life_ns())
-            .field("fair_turns", self.ledger.fair_turns())
-            .finish_non_exhaustive()
+    fn set_half_life(&mut self, half_life: &HalfLife) {
+        *self = self.for_half_life(half_life);
     }
 }

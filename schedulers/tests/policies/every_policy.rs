@@ -52,7 +52,9 @@ fn the_bound_of_each_policy_is_within_its_patience() {
             // Fair turns until it is popped. ArrivalFifo hears of no service, so for it each comes after N pops; for the
             // others after 2¹⁸·N at most, and the first after as many.
             let pops = |fair_turns: u64| SLACK + (n << 18) * (fair_turns + 1);
-            let [las, qlas, serpt] = [tasks * tasks, 64 * 64 * tasks, 64 * 64 * (tasks + 1)].map(pops);
+            // Half of the tasks in its group and the others in one each, of up to 64 levels; with one passed over.
+            let levels = |tasks: u64| tasks.min(64) * (tasks + 1).div_ceil(2).pow(2);
+            let [las, qlas, serpt] = [tasks * tasks, levels(tasks), levels(tasks + 1)].map(pops);
             let (arrival, priority) = (SLACK + n * 2 * tasks, SLACK + 1_024 * n * tasks);
             let of = usize::try_from(tasks).unwrap();
             assert_eq!(promises(&turns, of), [arrival, las, qlas, serpt, priority].map(Some));
@@ -121,8 +123,8 @@ fn debug_is_short_however_many_tasks_there_are() {
     for (looks, wanted) in [
         (look(Priority::new()), "Priority { ready: 5000, levels: 1, "),
         (look(Deadline::new()), "Deadline { timely: 0, late: 0, undated: 5000, rule: InOrder, "),
-        (look(Qlas::new()), "ready_by_level: [(0, 4999), (7, 1)]"),
-        (look(Serpt::new()), "ready_by_level: [(0, 4999), (7, 1)]"),
+        (look(Qlas::new()), "Qlas { base_ns: 16384, ready: 5000, half_life_ns: Some(1000000000), "),
+        (look(Serpt::new()), "Serpt { base_ns: 16384, ready: 5000, half_life_ns: Some(1000000000), "),
         (look(ArrivalFifo::new()), "ArrivalFifo { "),
         (look(Las::new()), "Las { "),
     ] {
@@ -137,6 +139,8 @@ proptest! {
     #[test]
     fn wrong_calls_do_not_panic(calls in prop::collection::vec((0..8_u8, 0..4_u32, 0..4_u32), 0..200)) {
         make_calls(Las::new().with_resolution_ns(1).with_fair_turns(every(2)), &calls);
+        make_calls(Qlas::new().with_base_ns(16).with_fair_turns(every(2)).with_half_life_ns(0), &calls);
+        make_calls(Serpt::new().with_base_ns(16).with_fair_turns(every(2)).with_half_life_ns(0), &calls);
         make_calls(FairGroups::new().with_quantum_ns(30), &calls);
     }
 }
@@ -146,7 +150,7 @@ fn make_calls(mut policy: impl Scheduler, calls: &[(u8, u32, u32)]) {
         match call {
             0 | 1 => policy.push(member(slot, group), Ready::Woken),
             2 => drop(policy.pop()),
-            3 => policy.served(member(slot, group), 40),
+            3 => policy.served(member(slot, group), 40 << (10 * slot)),
             4 => policy.group_closed(GroupId::new(group)),
             5 => policy.group_opened(GroupId::new(group), slot.into(), &attributes(slot + 1)),
             6 => policy.group_changed(GroupId::new(group), &attributes(slot + 1)),

@@ -1,6 +1,7 @@
 //! What groups have attained is halved with each half-life, and comes back with a group's key.
 
 use clockworker_schedulers::{FairTurns, GroupId, Las, Qlas, Scheduler, Serpt};
+use fastrand::Rng;
 
 use super::script::{drain, poll_of, spawn, task};
 use super::world::{End, World};
@@ -60,6 +61,59 @@ fn without_a_half_life_a_minute_alone_is_not_forgotten() {
     ] {
         assert!(parts.iter().all(|&part| part > 980), "{parts:?}");
     }
+}
+
+/// The greatest difference of the service of two groups that always have work, over all stretches from two half-lives on, as a part
+/// of what is stated.
+fn difference_by_bound(policy: impl Scheduler, lengths_ns: [[u64; 2]; 2]) -> f64 {
+    let longest_ns = lengths_ns.into_iter().flatten().max().unwrap();
+    let unit = (SECOND / 64 + longest_ns) as f64;
+    let (mut world, mut random) = (World::new(policy), Rng::with_seed(7));
+    world.join(0, 1, 1);
+    world.run_for(3 * SECOND, |_| longest_ns);
+    world.join(1, 1, 1);
+    let from = world.passed_ns + 2 * SECOND;
+    // Of stretches that begin by now: the difference less half of the time since, each way, where that is least.
+    let (mut least, mut worst) = ([f64::MAX; 2], 0.0_f64);
+    while world.passed_ns < from + 6 * SECOND {
+        let lengths = lengths_ns.map(|[least, most]| random.u64(least..=most));
+        world.poll(|key| (lengths[key as usize], End::Yields));
+        if world.passed_ns < from {
+            continue;
+        }
+        let half_lives = (world.passed_ns - from) as f64 / SECOND as f64;
+        let difference = (world.received_ns(0) as f64 - world.received_ns(1) as f64) / unit;
+        for (least, signed) in least.iter_mut().zip([difference, -difference]) {
+            let now = signed - half_lives / 2.0;
+            *least = least.min(now);
+            worst = worst.max((now - *least) / 2.5);
+        }
+    }
+    worst
+}
+
+#[test]
+fn two_groups_get_equal_service_in_stretches_of_any_length() {
+    const MS: u64 = 1_000_000;
+    let mut worst = 0.0_f64;
+    for lengths in [
+        [[50 * MS; 2]; 2],
+        [[MS / 10, 50 * MS]; 2],
+        [[50 * MS; 2], [MS / 10; 2]],
+        [[5 * MS, 6 * MS], [50 * MS; 2]],
+        [[MS, 2 * MS]; 2],
+    ] {
+        for (name, found) in [
+            ("Las", difference_by_bound(Las::new(), lengths)),
+            ("Qlas", difference_by_bound(Qlas::new(), lengths)),
+            ("Serpt", difference_by_bound(Serpt::new(), lengths)),
+            ("Las, in order", difference_by_bound(Las::new().with_fair_turns(FairTurns::NEVER), lengths)),
+        ] {
+            assert!(found <= 1.0, "{name}, {lengths:?}: {found} of the bound");
+            worst = worst.max(found);
+        }
+    }
+    assert!(worst > 0.5, "{worst}");
 }
 
 /// The least and the most that a tenant gets of its equal part, in thousandths, where so many always have work for 10 s.

@@ -2,7 +2,7 @@
 
 use clockworker_schedulers::{FairTurns, Qlas, Ready, Scheduler, Serpt};
 
-use super::script::{ahead, drain, every, member, spawn, task, trace};
+use super::script::{ahead, drain, every, member, poll_of, spawn, task, trace};
 use super::serpt::{bimodal, taught};
 
 #[test]
@@ -15,17 +15,38 @@ fn the_base_is_rounded_down_to_a_power_of_two() {
 }
 
 #[test]
-fn tasks_that_their_group_left_behind_are_moved_up_when_their_turn_comes() {
+fn a_group_moves_with_all_its_ready_tasks() {
     fn check(mut policy: impl Scheduler) {
         spawn(&mut policy, [member(0, 5), member(1, 5), member(2, 6), member(3, 5)]);
         assert_eq!(policy.pop(), Some(member(0, 5).id));
-        policy.served(member(0, 5), 70); // level 3; tasks 1 and 3 lie in level 0
+        policy.served(member(0, 5), 70); // level 3
         policy.push(member(0, 5), Ready::Yielded);
         spawn(&mut policy, [member(4, 7)]);
-        assert_eq!(drain(&mut policy), [2, 4, 0, 1, 3]);
+        assert_eq!(drain(&mut policy), [2, 4, 1, 3, 0]);
     }
     check(Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER));
     check(taught(bimodal()));
+}
+
+/// One poll of each of its tasks after the other, until the group leaves its level.
+#[test]
+fn a_group_of_many_tasks_goes_on_too() {
+    fn check(mut policy: impl Scheduler) {
+        spawn(&mut policy, [member(0, 5), member(1, 6), member(2, 5)]);
+        let mut popped = Vec::new();
+        for _ in 0..8 {
+            let slot = policy.pop().unwrap().slot() as u32;
+            popped.push(slot);
+            poll_of(&mut policy, member(slot, 6 - (slot + 1) % 2), 5);
+        }
+        // To 20 of 16, behind the other one, and on to 40 of 32.
+        assert_eq!(popped, [0, 2, 0, 2, 1, 1, 1, 1]);
+        assert_eq!(policy.pop(), Some(member(0, 5).id));
+        policy.push(member(9, 9), Ready::Woken);
+        assert_eq!(drain(&mut policy), [9, 2, 1], "and goes on when one with less has interrupted it");
+    }
+    check(Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER));
+    check(Serpt::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER));
 }
 
 #[test]
@@ -37,6 +58,9 @@ fn peek_looks_ahead_in_the_lowest_level() {
         assert_eq!(ahead(&policy), [4, 2]);
         assert_eq!([policy.pop(), policy.pop()], [Some(task(4).id), Some(task(2).id)]);
         assert_eq!(ahead(&policy), [9]);
+        policy.served(member(5, 5), 8);
+        spawn(&mut policy, [member(5, 5), member(6, 5), member(7, 7)]);
+        assert_eq!([0, 1, 2].map(|ahead| policy.peek(ahead).map(|id| id.slot())), [Some(5), Some(6), None]);
     }
     check(Qlas::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER));
     check(Serpt::new().with_base_ns(16).with_fair_turns(FairTurns::NEVER));

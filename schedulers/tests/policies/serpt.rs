@@ -208,15 +208,17 @@ fn levels_that_become_different_are_parted_as_turns_come() {
     assert_eq!(drain(&mut serpt), [1, 3]);
 }
 
+/// Those that were joined behind others are parted from them again.
 #[test]
-fn a_task_that_waits_too_far_behind_stays_there() {
+fn levels_that_are_joined_and_parted_again_are_in_their_order() {
     let mut serpt = strict();
     spawn_in(&mut serpt, 3, 3);
     teach(&mut serpt, bimodal());
     spawn_in(&mut serpt, 1, 1); // of equal rank, so behind
+    assert_eq!(serpt.peek(1), Some(task(1).id));
     teach(&mut serpt, heavy(100_000));
     spawn_in(&mut serpt, 2, 2);
-    assert_eq!(drain(&mut serpt), [2, 3, 1]);
+    assert_eq!(drain(&mut serpt), [1, 2, 3]);
 }
 
 #[test]

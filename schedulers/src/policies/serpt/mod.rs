@@ -2,22 +2,16 @@
 
 mod ranks;
 mod sizes;
-mod waiting;
 
-use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::parts::elders::{BACK, FRONT};
+use super::by_attained::levels::{Levels, OF_A_LEVEL};
+use super::by_attained::rank::Rank;
+use super::by_attained::{ByAttained, policy_by_attained};
+use crate::GroupId;
 use crate::parts::half_life::HalfLife;
-use crate::parts::ledger::Ledger;
-use crate::parts::levels::Levels;
-use crate::parts::rings::RINGS;
-use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 use ranks::Ranks;
-use sizes::{LEVELS, Sizes};
-use waiting::Waiting;
-
-const _: () = assert!(LEVELS == RINGS);
+use sizes::Sizes;
 
 /// Shortest expected remaining time: the group that is expected to need least goes first, to judge by the sizes of those
 /// that ended before it.
@@ -58,20 +52,17 @@ const _: () = assert!(LEVELS == RINGS);
 /// it if its rank exceeds that of the lowest of these by a quarter at most, and if eight groups at least have ended in
 /// it or above. So with no group ended all are told apart, and the order is that of QLAS.
 ///
-/// Lower ranks go first. Inside a rank:
+/// Lower ranks go first. Inside a rank, as inside a level of [`Qlas`](crate::Qlas#order): a group whose first task is spawned or woken goes to
+/// the tail, and one goes on until it crosses into another rank, then to the tail of that.
 ///
-/// - a task that was spawned or woken goes to the tail;
-/// - a task that yielded goes to the front while its group is of the same rank, so that it goes on, and to the tail of the
-///   new rank when its group has crossed into one.
+/// Where ranks become equal, those that wait are joined in the order of the ranks that they had, and those that come afterwards wait behind
+/// them. Where a rank is parted, groups are moved to the tail of the right one when their turn comes, instead of being popped.
+/// (After 64 of them in one pop the next is popped all the same.) One that waits too far behind, as what it had
+/// attained was halved, stays where it is.
 ///
-/// Tasks that wait are not moved when ranks change. Those of levels that become equal wait in the order of their former
-/// ranks, those that come afterwards behind them. A task that waits too far in front, because its group went on or its
-/// rank became a later one, is moved to the tail of the right rank when its turn comes, instead of being popped. One that
-/// waits too far behind stays there.
-///
-/// Groups that have attained 1/16 of the half-life are *elders*, behind all others, and take turns as with
-/// [`Qlas`](crate::Qlas#order). When attained service is halved, a level that stands alone becomes the one below it, with the tasks that wait there.
-/// Tasks of levels of equal rank stay where they are, and so do those of two levels that have more than 4,096 each.
+/// Levels from 1/16 of the half-life on are never equal. Each is in 64 parts, so groups that have attained so much are
+/// behind all others, and go by attained service itself, as under [`Las`](crate::Las). When attained service is halved, a level that stands
+/// alone becomes the one below it, with the groups that wait there; groups of levels of equal rank stay where they are.
 ///
 /// # Forgetting
 ///
@@ -86,23 +77,20 @@ const _: () = assert!(LEVELS == RINGS);
 ///
 /// # Cost
 ///
-/// O(1), and nothing allocated by polls once the lists have grown. A task is moved at most 63 times while it waits, and once per
-/// round of the elders. The end of a half-life takes a microsecond, and some ten for each two levels
-/// that are joined. To open or close a group with a key takes O(log n) of the groups that are remembered. A group's exit
-/// of a level costs a few additions, every 64th exit about a microsecond: a division for each level in use.
+/// O(1), and nothing allocated by polls once the tables have grown; what moves is a group, whatever the number of its tasks. Memory is as
+/// under [`Las`](crate::Las#cost). A pop moves 64 groups at most, after ranks have changed, which takes a microsecond or two. The end of a
+/// half-life takes some ten nanoseconds for each level in use. To open or close a group with a key takes O(log n) of the groups that are
+/// remembered. A group's exit of a level costs a few additions, every 64th exit about a microsecond: a division for each level in use.
 ///
 /// # Starvation
 ///
-/// One part in *N* of the time goes to *fair turns* ([`FairTurns`]; *N* is 32 unless set): they go round the levels
-/// in which tasks wait, and to the front of each. But a task that goes on there, and was polled since the last fair
-/// turn there, keeps the front: the fair turn goes to the next behind it. (Otherwise long tasks would change turns all
-/// the time, and end late.) If the task of a fair turn yields, it goes to the tail.
+/// One part in *N* of the time goes to *fair turns* ([`FairTurns`](crate::FairTurns); *N* is 32 unless set): they go round the ranks
+/// in which groups wait, and to the first of each. But one that goes on there, and was polled since the last fair
+/// turn there, keeps the front: the fair turn goes to the next behind it. (Otherwise long ones would change turns all
+/// the time, and end late.) After its poll the group goes to the tail.
 ///
-/// A ready task with *p* tasks before it in its level is popped within M·(p + 2) fair turns, where *M* ≤ 64 counts the levels
-/// that have tasks at any time meanwhile. Of polls that take equally long these are N·M·(p + 2). Else it takes
-/// N·(M·(p + 2) + 1)·(*S* + 256 ns) of service at most, with polls of at most *S*, of which each counts 256 ns more; and
-/// 2¹⁸·N·(M·(p + 2) + 1) polls, if they take no time. Being moved starts the count again, in a higher level each time or in the next round
-/// of the elders. A level that comes down counts its tasks with those that it joins.
+/// The bounds are those of [`Qlas`](crate::Qlas#starvation), with ranks for levels and one group more before it: M·(p + 2 + k·(P + 1))
+/// fair turns. Levels that are told apart in parts are as there.
 ///
 /// # Limits
 ///
@@ -117,7 +105,7 @@ const _: () = assert!(LEVELS == RINGS);
 ///   nothing (exponential), the order is FIFO: the mean is the same and the tail shorter, but short groups wait for long
 ///   ones, so the median is later and the mean slowdown many times as great.
 /// - Sizes that differ below the base are not told apart.
-/// - A group that is kept open ([`group_closed`](Scheduler::group_closed) is not called) never ends, however often it
+/// - A group that is kept open ([`group_closed`](crate::Scheduler::group_closed) is not called) never ends, however often it
 ///   has nothing to do: it sinks, as in QLAS, and teaches nothing but that.
 /// - Sizes beyond 1/16 of the half-life are not learnt. Where they are to be, set a longer one.
 ///
@@ -139,30 +127,24 @@ const _: () = assert!(LEVELS == RINGS);
 /// assert!(serpt.rank_at(0) < serpt.rank_at(20_000));
 /// ```
 #[derive(Clone)]
-pub struct Serpt {
-    waiting: Waiting,
-    ledger: Ledger,
-    sizes: Sizes,
-    ranks: Ranks,
-}
+pub struct Serpt(ByAttained<Expected>);
 
 impl Serpt {
     /// Makes an empty one with a base of 16,384 ns, a memory of 1,024 exits, a half-life of 1 s, and 1/32 of the time for fair
     /// turns.
     pub fn new() -> Self {
-        let sizes = Sizes::new();
-        Self { waiting: Waiting::new(), ledger: Ledger::new(), ranks: sizes.ranks(0), sizes }
+        Self(ByAttained::new(Expected::new()))
     }
 
     /// Sets the base, the attained service at which level 0 ends, in nanoseconds: rounded down to a power of two, and up
     /// to 2. Forgets what was learnt until now.
     ///
-    /// Sizes are told apart from the base on. A low one costs an exit more per halving for each group, and a task that
+    /// Sizes are told apart from the base on. A low one costs an exit more per halving for each group, and a group that
     /// moves on at each.
     #[must_use]
     pub fn with_base_ns(self, ns: u64) -> Self {
-        let sizes = self.sizes.with_levels(Levels::with_base_ns(ns));
-        Self { ledger: self.ledger.with_levels(sizes.levels()), ranks: sizes.ranks(0), sizes, ..self }
+        let sizes = self.0.rank.sizes.with_levels(Levels::with_base_ns(ns));
+        Self(self.0.with_rank(Expected::of(sizes)))
     }
 
     /// Remembers at most the last `exits` of each level, and at least half as many; 1,024 unless set, and not below 16.
@@ -171,55 +153,25 @@ impl Serpt {
     /// A longer memory gives better estimates, a shorter one follows changes sooner.
     #[must_use]
     pub fn with_memory(self, exits: NonZeroU32) -> Self {
-        let sizes = self.sizes.with_memory(exits.get());
-        Self { ranks: sizes.ranks(0), sizes, ..self }
-    }
-
-    /// Sets the part of the time that fair turns have. With [`FairTurns::NEVER`] the order is strictly by rank, and old groups
-    /// starve under a stream of new ones.
-    #[must_use]
-    pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
-        Self { ledger: self.ledger.with_fair_turns(fair_turns), ..self }
-    }
-
-    /// Sets the half-life of what groups have attained ([Forgetting](Serpt#forgetting)), in nanoseconds of the queue's service:
-    /// from 2²⁰ (1 ms) to 2⁶⁰, and rounded to these.
-    #[must_use]
-    pub fn with_half_life_ns(self, ns: u64) -> Self {
-        Self { ledger: self.ledger.with_half_life(HalfLife::of_ns(ns)), ..self }
-    }
-
-    /// Lets groups keep what they have attained for as long as they are open, and forgets them when they close.
-    #[must_use]
-    pub fn without_half_life(self) -> Self {
-        Self { ledger: self.ledger.with_half_life(HalfLife::NEVER), ..self }
-    }
-
-    /// The half-life of what groups have attained, in nanoseconds of the queue's service; `None` if they keep it.
-    pub const fn half_life_ns(&self) -> Option<u64> {
-        self.ledger.half_life_ns()
+        let sizes = self.0.rank.sizes.with_memory(exits.get());
+        Self(self.0.with_rank(Expected::of(sizes)))
     }
 
     /// The end of level 0, in nanoseconds of attained service.
     pub const fn base_ns(&self) -> u64 {
-        self.sizes.levels().base_ns()
-    }
-
-    /// The service that `group` has attained and that is not forgotten, in nanoseconds.
-    pub fn attained_ns(&self, group: GroupId) -> u64 {
-        self.ledger.attained_ns(group)
+        self.0.rank.sizes.levels().base_ns()
     }
 
     /// The level that `group` is in: 0 below the base, then one more per doubling.
     #[inline]
     pub fn level(&self, group: GroupId) -> u32 {
-        self.ledger.level(group)
+        self.level_at(self.attained_ns(group))
     }
 
     /// The rank of a group that has attained `ns`: the lowest of the levels that count as equal to its own. Lower ranks go
     /// first.
     pub fn rank_at(&self, ns: u64) -> u32 {
-        self.ranks.first(self.sizes.levels().of(ns))
+        self.0.rank.ranks.first(self.level_at(ns))
     }
 
     /// What a group that has attained `ns` is ranked by: the mean service, in nanoseconds, that groups were to receive yet
@@ -227,145 +179,112 @@ impl Serpt {
     ///
     /// Where nobody left a level, it is as much again as they had attained.
     pub fn expected_at(&self, ns: u64) -> u64 {
-        self.ranks.expected_ns(self.sizes.levels().of(ns))
+        self.0.rank.ranks.expected_ns(self.level_at(ns))
     }
 
-    /// A group has gone on from a level to another. Kept out of the way of all the polls that change no level.
+    fn level_at(&self, ns: u64) -> u32 {
+        self.0.rank.sizes.levels().of(ns)
+    }
+}
+
+policy_by_attained!(Serpt, base_ns);
+
+/// What is known of sizes, and the order of the levels that follows.
+#[derive(Clone)]
+pub(super) struct Expected {
+    sizes: Sizes,
+    ranks: Ranks,
+}
+
+impl Expected {
+    /// Nothing is known.
+    pub(super) fn new() -> Self {
+        Self::of(Sizes::new())
+    }
+
+    fn of(sizes: Sizes) -> Self {
+        Self { ranks: sizes.ranks(), sizes }
+    }
+
+    /// The bucket of a level that is not told apart finely: the first of its rank.
+    #[inline]
+    fn of_level(&self, level: u32) -> u32 {
+        OF_A_LEVEL * self.ranks.first(level)
+    }
+
+    /// Computes the ranks again if it is time, and says whether they changed.
+    fn learn(&mut self) -> bool {
+        if !self.sizes.takes_a_look() {
+            return false;
+        }
+        let before = core::mem::replace(&mut self.ranks, self.sizes.ranks());
+        !self.ranks.are_equal_as(&before)
+    }
+
+    /// Kept out of the way of all the polls that change no level.
     #[inline(never)]
-    fn passed(&mut self, from: u32, to: u32) {
+    fn passed(&mut self, from: u32, to: u32) -> bool {
         self.sizes.passed(from, to);
-        self.learn();
-    }
-
-    /// Computes the ranks again if it is time.
-    fn learn(&mut self) {
-        if self.sizes.takes_a_look() {
-            self.ranks = self.sizes.ranks(self.ledger.end_of_levels());
-        }
-    }
-
-    /// Pops, on a fair turn or in order. There must be a task.
-    #[inline]
-    fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
-        loop {
-            let ring = if fair { self.waiting.next_in_turn() } else { self.next_ring() };
-            let task = if fair { self.waiting.take_fairly(ring)? } else { self.waiting.take(ring)? };
-            if self.ranks.first(self.ledger.ring(task.group)) <= ring {
-                self.waiting.set_popped(task.id, ring, fair);
-                return Some(task.id);
-            }
-            let right = self.ledger.ring_of_comer(task.group);
-            self.waiting.push_back(&self.ranks, right, task);
-        }
-    }
-
-    /// The lowest ring, after the elders have begun a round if none but they have work, and their round is over.
-    #[inline]
-    fn next_ring(&mut self) -> u32 {
-        match self.waiting.lowest() {
-            BACK if self.ledger.has_elders() => self.begin_round(),
-            lowest => lowest,
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn begin_round(&mut self) -> u32 {
-        self.ledger.begin_round();
-        self.waiting.begin_round();
-        FRONT
-    }
-
-    /// Does what is due at this pop, and says whether it is a fair turn.
-    #[cold]
-    #[inline(never)]
-    fn settle(&mut self) -> bool {
-        let due = self.ledger.settle();
-        if due.halving {
-            self.waiting.halve(&self.ranks, self.ledger.end_of_levels());
-        }
-        due.fair
+        self.learn()
     }
 }
 
-impl Default for Serpt {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Scheduler for Serpt {
-    #[inline]
-    fn push(&mut self, task: Task, why: Ready) {
-        let right = self.ledger.ring_of_comer(task.group);
-        self.waiting.push(&self.ranks, right, task, why);
-    }
+impl Rank for Expected {
+    const LEARNS: bool = true;
 
     #[inline]
-    fn pop(&mut self) -> Option<TaskId> {
-        if self.waiting.is_empty() {
-            return None;
-        }
-        let fair = self.ledger.are_due() && self.settle();
-        self.pop_by(fair)
+    fn bucket(&self, ns: u64) -> u32 {
+        let (levels, level) = (self.sizes.levels(), self.sizes.levels().of(ns));
+        if level < levels.finely_from() { self.of_level(level) } else { levels.fine_bucket(level, ns) }
     }
 
-    #[inline]
-    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        let due = self.ledger.are_due();
-        // Its group was served since the last halving. Elders' rings are no levels, so they do not go on here.
-        if !due
-            && self.waiting.goes_on_at_once(&self.ranks, self.ledger.level_if_current(task.group), task.id)
-        {
-            return Some(task.id);
-        }
-        self.push(task, Ready::Yielded);
-        let fair = due && self.settle();
-        self.pop_by(fair)
-    }
-
-    #[inline]
-    fn peek(&self, ahead: usize) -> Option<TaskId> {
-        self.waiting.peek(ahead)
-    }
-
-    /// By the bound on waiting ([Starvation](Serpt#starvation)), for a task that is moved through all levels. `None`
-    /// without fair turns.
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        let places = (tasks as u64).saturating_add(1);
-        self.ledger.fair_turns().patience(places.saturating_mul(64 * 64))
-    }
-
-    #[inline]
-    fn served(&mut self, task: Task, service_ns: u64) {
-        let (before, after) = self.ledger.served(task.group, service_ns);
+    fn end_ns(&self, bucket: u32) -> u64 {
         let levels = self.sizes.levels();
-        let (from, to) = (levels.of(before), levels.of(after));
-        if from != to {
-            self.passed(from, to);
+        let last = match bucket / OF_A_LEVEL {
+            level if level < levels.finely_from() => OF_A_LEVEL * self.ranks.last(level),
+            _ => bucket,
+        };
+        levels.end_ns(last)
+    }
+
+    fn halved(&self, bucket: u32) -> u32 {
+        let (levels, level) = (self.sizes.levels(), bucket / OF_A_LEVEL);
+        let below = levels.halved(bucket);
+        match below / OF_A_LEVEL {
+            target if target >= levels.finely_from() => below,
+            target if self.ranks.stands_alone(level) => self.of_level(target),
+            _ => self.of_level(level),
         }
     }
 
-    fn group_opened(&mut self, group: GroupId, key: u64, _attributes: &Attributes) {
-        self.ledger.opened(group, key);
+    fn finely_from(&self) -> u32 {
+        OF_A_LEVEL * self.sizes.levels().finely_from()
     }
 
-    fn group_closed(&mut self, group: GroupId) {
-        // One that received nothing has no size.
-        if let Some(size) = self.ledger.closed(group) {
-            self.sizes.ended(size);
-            self.learn();
-        }
+    fn patience(tasks: u64) -> u64 {
+        // The first of a rank may be passed over once.
+        Levels::patience(tasks.saturating_add(1))
     }
-}
 
-impl fmt::Debug for Serpt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serpt")
-            .field("base_ns", &self.base_ns())
-            .field("ready_by_level", &self.waiting.counts())
-            .field("half_life_ns", &self.half_life_ns())
-            .field("fair_turns", self.ledger.fair_turns())
-            .finish_non_exhaustive()
+    fn set_half_life(&mut self, half_life: &HalfLife) {
+        self.sizes.set_half_life(half_life);
+        self.ranks = self.sizes.ranks();
+    }
+
+    #[inline]
+    fn went_on(&mut self, from_ns: u64, to_ns: u64) -> bool {
+        let levels = self.sizes.levels();
+        let (from, to) = (levels.of(from_ns), levels.of(to_ns));
+        from != to && self.passed(from, to)
+    }
+
+    fn ended(&mut self, ns: u64) -> bool {
+        self.sizes.ended(ns);
+        self.learn()
+    }
+
+    fn joined(&self, bucket: u32) -> u32 {
+        let level = bucket / OF_A_LEVEL;
+        if level < self.sizes.levels().finely_from() { self.of_level(level) } else { bucket }
     }
 }

@@ -30,16 +30,25 @@ impl Ranks {
         self.expected_ns[level as usize]
     }
 
-    /// The levels of the same rank, one bit each.
-    #[inline]
-    pub(super) fn equals(&self, level: u32) -> u64 {
-        self.equals[level as usize]
-    }
-
     /// The lowest level of the same rank.
     #[inline]
     pub(super) fn first(&self, level: u32) -> u32 {
-        self.equals(level).trailing_zeros()
+        self.equals[level as usize].trailing_zeros()
+    }
+
+    /// The highest level of the same rank.
+    pub(super) fn last(&self, level: u32) -> u32 {
+        self.equals[level as usize].ilog2()
+    }
+
+    /// Whether no other level is of the same rank.
+    pub(super) fn stands_alone(&self, level: u32) -> bool {
+        self.equals[level as usize].is_power_of_two()
+    }
+
+    /// Whether the same levels are of equal rank.
+    pub(super) fn are_equal_as(&self, other: &Self) -> bool {
+        self.equals == other.equals
     }
 }
 
@@ -92,6 +101,6 @@ mod tests {
     #[test]
     fn all_levels_may_be_equal() {
         let ranks = ranks(&[u64::MAX; LEVELS], LEVELS);
-        assert_eq!((ranks.first(63), ranks.equals(0)), (0, !0));
+        assert_eq!((ranks.first(63), ranks.last(0), ranks.stands_alone(0)), (0, 63, false));
     }
 }

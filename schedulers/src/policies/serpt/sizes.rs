@@ -1,7 +1,8 @@
 //! What is known of the sizes of groups, level by level, and what follows from it for their order.
 
 use super::ranks::Ranks;
-use crate::parts::levels::Levels;
+use crate::parts::half_life::HalfLife;
+use crate::policies::by_attained::levels::Levels;
 
 /// Levels, so that a set of them is a `u64`.
 pub(super) const LEVELS: usize = 64;
@@ -89,6 +90,11 @@ impl Sizes {
         Self { levels, memory: self.memory, ..Self::new() }
     }
 
+    /// The same, of levels that are told apart finely by that half-life.
+    pub(super) fn set_half_life(&mut self, half_life: &HalfLife) {
+        self.levels = self.levels.for_half_life(half_life);
+    }
+
     /// Knows nothing, and remembers at most so many exits of each level, and at least half as many.
     pub(super) fn with_memory(&self, exits: u32) -> Self {
         let memory = u64::from(exits.max(SHORTEST_MEMORY)) * ONE;
@@ -163,9 +169,9 @@ impl Sizes {
         enough.map_or(0, |level| level + 1)
     }
 
-    /// The order of the levels that follows. Those from `end` on are told apart, whatever is known of them.
-    pub(super) fn ranks(&self, end: u32) -> Ranks {
-        Ranks::new(&self.remaining_ns(), self.known_levels().min(end as usize))
+    /// The order of the levels that follows. Those that are told apart finely are told apart, whatever is known of them.
+    pub(super) fn ranks(&self) -> Ranks {
+        Ranks::new(&self.remaining_ns(), self.known_levels().min(self.levels.finely_from() as usize))
     }
 }
 
@@ -226,7 +232,7 @@ mod tests {
                 let full = u64::from(u32::MAX) * ONE;
                 *exits = Exits { passed: full, ended: full, ended_ns: u128::from(full) << 63 };
             });
-            sizes.ranks(64);
+            sizes.ranks();
         }
     }
 
