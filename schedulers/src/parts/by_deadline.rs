@@ -1,112 +1,226 @@
-//! Ready tasks by deadline, of which the one with the earliest is found at once.
+//! Ready tasks by deadline: the timely ones, the late ones, and those that have none.
 
-use core::cmp::Ordering;
-use std::collections::BinaryHeap;
+use super::by_key::Lists;
+use super::ready_list::{ReadyList, ReadyTask};
+use super::trie::Trie;
+use crate::{Attributes, Task, TaskId};
 
-use super::waiting::Waiting;
-
-/// A ready task with a deadline. The greater of two is the one that goes first.
-#[derive(Clone, Copy, Debug)]
-struct Dated {
-    deadline_ns: u64,
-    waiting: Waiting,
+/// The three lists, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    Timely,
+    Late,
+    Undated,
 }
 
-impl Dated {
-    #[inline]
-    fn key(&self) -> (u64, u64) {
-        (self.deadline_ns, self.waiting.number)
-    }
-}
-
-impl Ord for Dated {
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
-}
-
-impl PartialOrd for Dated {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Dated {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Dated {}
-
-/// Ready tasks, the earliest deadline first; of equal ones, the one that became ready first. Changes are O(log n).
+/// Ready tasks, the earliest deadline first, with late ones behind if that is the rule, and those without deadlines last.
+/// Changes are O(log n), and time that goes by moves nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct ByDeadline(BinaryHeap<Dated>);
+pub(crate) struct ByDeadline {
+    /// Those that have deadlines, timely and late.
+    dated: Trie,
+    /// The leaf of the earliest deadline.
+    earliest: Option<u32>,
+    /// The leaf of the earliest deadline that is timely. None is late unless this is another.
+    timely: Option<u32>,
+    /// Those that have no deadline.
+    undated: ReadyList,
+    late_behind: bool,
+    now_ns: u64,
+    /// Whether the last fair turn was for a late task.
+    late_had_turn: bool,
+}
 
 impl ByDeadline {
-    /// Of no tasks.
+    /// Of no tasks. Late ones are served in order.
     pub(crate) const fn new() -> Self {
-        Self(BinaryHeap::new())
-    }
-
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    #[inline]
-    pub(crate) fn push(&mut self, deadline_ns: u64, waiting: Waiting) {
-        self.0.push(Dated { deadline_ns, waiting });
-    }
-
-    /// The task of the earliest deadline.
-    #[inline]
-    pub(crate) fn first(&self) -> Option<Waiting> {
-        self.0.peek().map(|first| first.waiting)
-    }
-
-    /// The earliest deadline.
-    #[inline]
-    pub(crate) fn earliest_ns(&self) -> Option<u64> {
-        self.0.peek().map(|first| first.deadline_ns)
-    }
-
-    /// Takes out the task of the earliest deadline.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Waiting> {
-        self.0.pop().map(|first| first.waiting)
-    }
-
-    /// Moves the tasks of deadlines before `ns` to `others`. O(log n) for each.
-    #[inline]
-    pub(crate) fn move_before(&mut self, ns: u64, others: &mut Self) {
-        while self.earliest_ns().is_some_and(|earliest| earliest < ns) {
-            others.0.extend(self.0.pop());
+        Self {
+            dated: Trie::new(),
+            earliest: None,
+            timely: None,
+            undated: ReadyList::new(),
+            late_behind: false,
+            now_ns: 0,
+            late_had_turn: false,
         }
     }
 
-    /// Moves all to `others`. O(n).
-    pub(crate) fn move_all(&mut self, others: &mut Self) {
-        others.0.append(&mut self.0);
+    /// Sets whether late ones wait behind.
+    pub(crate) fn set_late_behind(&mut self, late_behind: bool) {
+        self.late_behind = late_behind;
+        self.find_timely();
     }
 
-    /// Keeps those that `stays` says so of. O(n).
-    pub(crate) fn retain(&mut self, mut stays: impl FnMut(&Waiting) -> bool) {
-        self.0.retain(|dated| stays(&dated.waiting));
-    }
-
-    /// Gives memory back, but that for so many.
-    pub(crate) fn shrink_to(&mut self, kept: usize) {
-        if self.0.capacity() > kept {
-            self.0.shrink_to(kept);
+    /// The clock reads so much, or more.
+    #[inline]
+    pub(crate) fn time_is(&mut self, now_ns: u64) {
+        self.now_ns = self.now_ns.max(now_ns);
+        if self.timely.is_some_and(|timely| self.is_late(self.dated.key(timely)[0])) {
+            self.find_timely();
         }
+    }
+
+    /// What the clock read last.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// How many tasks are timely, late and without a deadline. O(n·log n) of the late ones.
+    pub(crate) fn lens(&self) -> [usize; 3] {
+        let from_earliest = core::iter::successors(self.earliest, |&leaf| self.dated.next(leaf));
+        let late = from_earliest.take_while(|&leaf| self.timely != Some(leaf)).count();
+        [self.dated.len() - late, late, self.undated.len()]
+    }
+
+    pub(crate) fn late_had_turn(&self) -> bool {
+        self.late_had_turn
+    }
+
+    /// Whether a task of this deadline waits behind, as it is late.
+    #[inline]
+    fn is_late(&self, deadline_ns: u64) -> bool {
+        self.late_behind && deadline_ns < self.now_ns
+    }
+
+    /// Whether there are tasks that wait behind, as they are late.
+    #[inline]
+    fn any_late(&self) -> bool {
+        self.earliest != self.timely
+    }
+
+    /// Finds the first timely one, where the earliest of all is known.
+    fn find_timely(&mut self) {
+        self.timely = match self.earliest {
+            Some(earliest) if self.is_late(self.dated.key(earliest)[0]) => self.dated.first_from(self.now_ns),
+            earliest => earliest,
+        };
+    }
+
+    fn insert(&mut self, deadline_ns: u64, ready: ReadyTask) {
+        let leaf = self.dated.insert(deadline_ns, ready);
+        let goes_before = |other: u32| self.dated.key(leaf) < self.dated.key(other);
+        if self.earliest.is_none_or(goes_before) {
+            self.earliest = Some(leaf);
+        }
+        if !self.is_late(deadline_ns) && self.timely.is_none_or(goes_before) {
+            self.timely = Some(leaf);
+        }
+    }
+
+    fn remove(&mut self, leaf: u32) -> ReadyTask {
+        let ready = self.dated.remove(leaf);
+        if self.earliest == Some(leaf) {
+            self.earliest = self.dated.first();
+        }
+        if self.timely == Some(leaf) {
+            self.find_timely();
+        }
+        ready
+    }
+
+    /// Takes out those of a deadline for which `moves` says so. O(log n) for each of that deadline.
+    fn take_those(&mut self, deadline_ns: u64, moves: impl Fn(Task) -> bool) -> Vec<ReadyTask> {
+        let first = self.dated.first_from(deadline_ns);
+        let leaves = core::iter::successors(first, |&leaf| self.dated.next(leaf));
+        let leaves = leaves.take_while(|&leaf| self.dated.key(leaf)[0] == deadline_ns);
+        let moved: Vec<_> = leaves.filter(|&leaf| moves(self.dated.task(leaf).task)).collect();
+        moved.into_iter().map(|leaf| self.remove(leaf)).collect()
+    }
+}
+
+impl Lists for ByDeadline {
+    type Key = u64;
+    type List = List;
+
+    #[inline]
+    fn key(attributes: &Attributes) -> Option<u64> {
+        attributes.deadline_ns
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.first().is_none()
+    }
+
+    #[inline]
+    fn first(&self) -> Option<List> {
+        match (self.timely, self.earliest) {
+            (Some(_), _) => Some(List::Timely),
+            (None, Some(_)) => Some(List::Late),
+            (None, None) => (!self.undated.is_empty()).then_some(List::Undated),
+        }
+    }
+
+    #[inline]
+    fn any_besides(&self, list: List) -> bool {
+        let others = [
+            (List::Timely, self.timely.is_some()),
+            (List::Late, self.any_late()),
+            (List::Undated, !self.undated.is_empty()),
+        ];
+        others.into_iter().any(|(other, has_tasks)| other != list && has_tasks)
+    }
+
+    #[inline]
+    fn list_ahead(&self, deadline_ns: Option<u64>) -> Option<List> {
+        let deadline_ns = deadline_ns.filter(|&deadline_ns| !self.is_late(deadline_ns))?;
+        let is_ahead = self.timely.is_none_or(|timely| deadline_ns < self.dated.key(timely)[0]);
+        is_ahead.then_some(List::Timely)
+    }
+
+    fn fair_turn(&mut self, first: List) -> List {
+        let list = match (self.any_late(), !self.undated.is_empty()) {
+            (false, false) => first,
+            (true, false) => List::Late,
+            (false, true) => List::Undated,
+            (true, true) if self.late_had_turn => List::Undated,
+            (true, true) => List::Late,
+        };
+        self.late_had_turn = list == List::Late;
+        list
+    }
+
+    #[inline]
+    fn push(&mut self, deadline_ns: Option<u64>, ready: ReadyTask) {
+        match deadline_ns {
+            Some(deadline_ns) => self.insert(deadline_ns, ready),
+            None => self.undated.push_back(ready),
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self, list: List) -> Option<TaskId> {
+        let ready = match list {
+            List::Timely => self.timely.map(|timely| self.remove(timely)),
+            List::Late => self.earliest.map(|earliest| self.remove(earliest)),
+            List::Undated => self.undated.pop_front(),
+        };
+        ready.map(|ready| ready.task.id)
+    }
+
+    /// The next task alone where it has a deadline: a search for each of the others is not cheap.
+    #[inline]
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
+        let ready = match self.timely.or(self.earliest) {
+            Some(first) => (ahead == 0).then(|| self.dated.task(first)),
+            None => self.undated.get(ahead),
+        };
+        ready.map(|ready| ready.task.id)
+    }
+
+    fn change(&mut self, from: Option<u64>, to: Option<u64>, moves: impl Fn(Task) -> bool) {
+        let moved = match from {
+            Some(deadline_ns) => self.take_those(deadline_ns, moves),
+            None => self.undated.take_those(moves),
+        };
+        match to {
+            Some(deadline_ns) => moved.into_iter().for_each(|ready| self.insert(deadline_ns, ready)),
+            None => self.undated.merge(moved),
+        }
+    }
+
+    fn shrink_to(&mut self, kept: usize) {
+        self.dated.shrink_to(kept);
+        self.undated.shrink_to(kept);
     }
 }

@@ -1,16 +1,19 @@
 //! Ready tasks by priority, FIFO in each, of which the highest is found at once.
 
-use std::collections::VecDeque;
-
-use super::waiting::Waiting;
-use crate::{Task, TaskId};
+use super::by_key::Lists;
+use super::ready_list::{ReadyList, ReadyTask};
+use crate::{Attributes, Task, TaskId};
 
 /// There are so many levels, one for each priority.
 const LEVELS: usize = 256;
 
 /// The level of a priority: 0 is the highest, 127, and 255 the lowest, −128.
 #[inline]
-pub(crate) const fn level(priority: i8) -> usize {
+const fn level(priority: Option<i8>) -> usize {
+    let priority = match priority {
+        Some(priority) => priority,
+        None => 0,
+    };
     (i8::MAX as i16 - priority as i16) as usize
 }
 
@@ -18,7 +21,7 @@ pub(crate) const fn level(priority: i8) -> usize {
 #[derive(Clone, Debug)]
 pub(crate) struct ByPriority {
     /// By level, as far as there ever were tasks.
-    lists: Vec<VecDeque<Waiting>>,
+    lists: Vec<ReadyList>,
     /// Bit *l* is set if and only if list *l* has tasks.
     filled: [u64; LEVELS / 64],
     /// How many lists have tasks.
@@ -26,94 +29,22 @@ pub(crate) struct ByPriority {
     ready: usize,
     /// The most that were ready at a time since memory was last given back.
     most_ready: usize,
-    /// How often a task became ready.
-    pushes: u64,
 }
 
 impl ByPriority {
     /// Of no tasks.
     pub(crate) const fn new() -> Self {
-        Self { lists: Vec::new(), filled: [0; LEVELS / 64], levels: 0, ready: 0, most_ready: 0, pushes: 0 }
+        Self { lists: Vec::new(), filled: [0; LEVELS / 64], levels: 0, ready: 0, most_ready: 0 }
     }
 
     /// How many tasks there are.
-    #[inline]
     pub(crate) fn ready(&self) -> usize {
         self.ready
     }
 
     /// How many levels have tasks.
-    #[inline]
     pub(crate) fn levels(&self) -> usize {
         self.levels
-    }
-
-    /// Puts a task that became ready at the tail of its level.
-    #[inline]
-    pub(crate) fn push(&mut self, level: usize, task: Task) {
-        self.pushes += 1;
-        self.ready += 1;
-        self.most_ready = self.most_ready.max(self.ready);
-        self.mark_filled(level);
-        self.lists[level].push_back(Waiting { number: self.pushes, task });
-    }
-
-    /// Takes the first task out of a level.
-    #[inline]
-    pub(crate) fn pop(&mut self, level: usize) -> Option<TaskId> {
-        let list = self.lists.get_mut(level)?;
-        let first = list.pop_front()?;
-        self.ready -= 1;
-        if list.is_empty() {
-            self.mark_empty(level);
-        }
-        Some(first.task.id)
-    }
-
-    /// The highest level that has tasks.
-    #[inline]
-    pub(crate) fn highest(&self) -> Option<usize> {
-        let (word, bits) = self.filled.iter().enumerate().find(|(_, bits)| **bits != 0)?;
-        Some(64 * word + bits.trailing_zeros() as usize)
-    }
-
-    /// The level of the task that became ready first of all. O(256).
-    pub(crate) fn longest_ready(&self) -> Option<usize> {
-        let firsts = self.lists.iter().enumerate();
-        let numbers = firsts.filter_map(|(level, list)| Some((list.front()?.number, level)));
-        numbers.min().map(|(_, level)| level)
-    }
-
-    /// The task that is `ahead` places behind the first of the highest level that has tasks.
-    #[inline]
-    pub(crate) fn peek(&self, ahead: usize) -> Option<TaskId> {
-        self.lists.get(self.highest()?)?.get(ahead).map(|waiting| waiting.task.id)
-    }
-
-    /// Moves those of a level's tasks for which `moves` says so to another level, to where they would be if they had become
-    /// ready there. O(n·log n) of the tasks in both levels at worst.
-    pub(crate) fn shift(&mut self, from: usize, to: usize, moves: impl Fn(Task) -> bool) {
-        let Some(list) = self.lists.get_mut(from) else { return };
-        let (moved, stay): (Vec<_>, Vec<_>) = list.drain(..).partition(|waiting| moves(waiting.task));
-        list.extend(stay);
-        if moved.is_empty() {
-            return;
-        }
-        if list.is_empty() {
-            self.mark_empty(from);
-        }
-        self.mark_filled(to);
-        let list = &mut self.lists[to];
-        list.extend(moved);
-        list.make_contiguous().sort_unstable_by_key(|waiting| waiting.number);
-    }
-
-    /// Gives memory back where more than `kept` tasks were ready, and none is now.
-    pub(crate) fn give_back(&mut self, kept: usize) {
-        if self.most_ready > kept {
-            self.most_ready = 0;
-            self.lists.iter_mut().for_each(|list| list.shrink_to(kept / LEVELS));
-        }
     }
 
     #[inline]
@@ -132,13 +63,99 @@ impl ByPriority {
 
     #[cold]
     fn grow(&mut self, level: usize) {
-        self.lists.resize_with(level + 1, VecDeque::new);
+        self.lists.resize_with(level + 1, ReadyList::new);
     }
 
     #[inline]
     fn mark_empty(&mut self, level: usize) {
         self.filled[level / 64] &= !(1 << (level % 64));
         self.levels -= 1;
+    }
+}
+
+/// A list is a level.
+impl Lists for ByPriority {
+    type Key = i8;
+    type List = usize;
+
+    #[inline]
+    fn key(attributes: &Attributes) -> Option<i8> {
+        attributes.priority
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.levels == 0
+    }
+
+    #[inline]
+    fn first(&self) -> Option<usize> {
+        let (word, bits) = self.filled.iter().enumerate().find(|(_, bits)| **bits != 0)?;
+        Some(64 * word + bits.trailing_zeros() as usize)
+    }
+
+    #[inline]
+    fn any_besides(&self, level: usize) -> bool {
+        self.levels > 1 || self.first() != Some(level)
+    }
+
+    #[inline]
+    fn list_ahead(&self, priority: Option<i8>) -> Option<usize> {
+        let level = level(priority);
+        (self.first()? > level).then_some(level)
+    }
+
+    /// To the task that became ready first of all. O(256).
+    fn fair_turn(&mut self, highest: usize) -> usize {
+        let firsts = self.lists.iter().enumerate();
+        let numbers = firsts.filter_map(|(level, list)| Some((list.get(0)?.number, level)));
+        numbers.min().map_or(highest, |(_, level)| level)
+    }
+
+    #[inline]
+    fn push(&mut self, priority: Option<i8>, ready: ReadyTask) {
+        let level = level(priority);
+        self.ready += 1;
+        self.most_ready = self.most_ready.max(self.ready);
+        self.mark_filled(level);
+        self.lists[level].push_back(ready);
+    }
+
+    #[inline]
+    fn pop(&mut self, level: usize) -> Option<TaskId> {
+        let list = self.lists.get_mut(level)?;
+        let first = list.pop_front()?;
+        self.ready -= 1;
+        if list.is_empty() {
+            self.mark_empty(level);
+        }
+        Some(first.task.id)
+    }
+
+    #[inline]
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
+        self.lists.get(self.first()?)?.get(ahead).map(|ready| ready.task.id)
+    }
+
+    fn change(&mut self, from: Option<i8>, to: Option<i8>, moves: impl Fn(Task) -> bool) {
+        let (from, to) = (level(from), level(to));
+        let Some(list) = self.lists.get_mut(from).filter(|_| from != to) else { return };
+        let moved = list.take_those(moves);
+        if moved.is_empty() {
+            return;
+        }
+        if list.is_empty() {
+            self.mark_empty(from);
+        }
+        self.mark_filled(to);
+        self.lists[to].merge(moved);
+    }
+
+    fn shrink_to(&mut self, kept: usize) {
+        if self.most_ready > kept {
+            self.most_ready = 0;
+            self.lists.iter_mut().for_each(|list| list.shrink_to(kept / LEVELS));
+        }
     }
 }
 
@@ -152,46 +169,49 @@ mod tests {
         Task { id: TaskId::new(slot, 0), group: GroupId::new(slot % 3) }
     }
 
-    fn check(tasks: &ByPriority, model: &[(usize, u64, TaskId)]) {
+    fn check(tasks: &mut ByPriority, model: &[(usize, u64, TaskId)]) {
         let first = model.iter().min_by_key(|(level, number, _)| (*level, *number));
-        assert_eq!(tasks.highest(), first.map(|(level, ..)| *level));
+        assert_eq!(tasks.first(), first.map(|(level, ..)| *level));
         assert_eq!(tasks.peek(0), first.map(|(.., id)| *id));
         let longest = model.iter().min_by_key(|(_, number, _)| *number);
-        assert_eq!(tasks.longest_ready(), longest.map(|(level, ..)| *level));
+        assert_eq!(tasks.fair_turn(7), longest.map_or(7, |(level, ..)| *level));
         let mut levels: Vec<usize> = model.iter().map(|(level, ..)| *level).collect();
         levels.sort_unstable();
         levels.dedup();
         assert_eq!((tasks.levels(), tasks.ready()), (levels.len(), model.len()));
+        assert!(levels.iter().all(|&level| tasks.any_besides(level) == (levels.len() > 1)));
     }
 
     #[test]
     fn agree_with_a_scan() {
         let mut random = Random::new(1);
         let (mut tasks, mut model) = (ByPriority::new(), Vec::new());
-        let levels = [127, -128, 0, 63, 64, 65, 1].map(level);
-        for number in 0..20_000 {
-            let (from, to) = (levels[random.below(7)], levels[random.below(7)]);
+        let priorities = [127, -128, 0, 63, 64, 65, 1].map(Some);
+        for number in 1..20_000 {
+            let (from, to) = (priorities[random.below(7)], priorities[random.below(7)]);
             match random.below(5) {
                 0 if from != to => {
                     let group = GroupId::new(random.below(3) as u32);
-                    tasks.shift(from, to, |task| task.group == group);
-                    for (level, _, id) in &mut model {
-                        let moves = *level == from && task((*id as TaskId).slot() as u32).group == group;
-                        *level = if moves { to } else { *level };
+                    tasks.change(from, to, |task| task.group == group);
+                    for (of, _, id) in &mut model {
+                        let moves = *of == level(from) && task((*id as TaskId).slot() as u32).group == group;
+                        *of = if moves { level(to) } else { *of };
                     }
                 }
                 1 | 2 => {
-                    let first = model.iter().filter(|(level, ..)| *level == from).min_by_key(|entry| entry.1);
+                    let first =
+                        model.iter().filter(|(of, ..)| *of == level(from)).min_by_key(|entry| entry.1);
                     let first = first.map(|(.., id)| *id);
-                    assert_eq!(tasks.pop(from), first);
+                    assert_eq!(tasks.pop(level(from)), first);
                     model.retain(|(.., id)| Some(*id) != first);
                 }
                 _ => {
-                    tasks.push(to, task(number as u32));
-                    model.push((to, number, task(number as u32).id));
+                    let task = task(number as u32);
+                    tasks.push(to, ReadyTask { number, task });
+                    model.push((level(to), number, task.id));
                 }
             }
-            check(&tasks, &model);
+            check(&mut tasks, &model);
         }
         assert!(!model.is_empty());
     }
@@ -199,15 +219,18 @@ mod tests {
     #[test]
     fn memory_of_a_crowd_is_given_back() {
         let mut tasks = ByPriority::new();
-        (0..10_000).for_each(|slot| tasks.push(level((slot % 256) as u8 as i8), task(slot)));
-        while let Some(level) = tasks.highest() {
+        for slot in 0..10_000 {
+            let ready = ReadyTask { number: slot.into(), task: task(slot) };
+            tasks.push(Some(slot as u8 as i8), ready);
+        }
+        while let Some(level) = tasks.first() {
             tasks.pop(level);
         }
         let capacity = |tasks: &ByPriority| -> usize { tasks.lists.iter().map(|list| list.capacity()).sum() };
         assert!(capacity(&tasks) >= 10_000);
-        tasks.give_back(10_000);
+        tasks.shrink_to(10_000);
         assert!(capacity(&tasks) >= 10_000, "so many may stay");
-        tasks.give_back(1_000);
-        assert!(capacity(&tasks) <= 1_000);
+        tasks.shrink_to(1_000);
+        assert!(capacity(&tasks) <= 1_024);
     }
 }

@@ -3,27 +3,37 @@
 use crate::{GroupId, Task, TaskId};
 
 /// What was said of each task, or else of its group: one attribute of the two.
-///
-/// As long as nothing is said it takes no memory. Then it takes so much for each slot, or group index, up to the highest of
-/// which something was said.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnOrGroup<T> {
     /// By slot.
-    own: Vec<Option<T>>,
+    own: Table<T>,
     /// By index.
-    groups: Vec<Option<T>>,
+    groups: Table<T>,
+}
+
+/// What was said, by index.
+///
+/// As long as nothing is said it takes no memory. Then it takes so much for each index up to the highest of which something was
+/// said; and gives it back as others end.
+#[derive(Clone, Debug)]
+struct Table<T> {
+    /// It ends before the entries that were never set.
+    said: Vec<Option<T>>,
+    /// So many ends have not paid for an entry that was given back: where an index is used again and again, its table
+    /// is not to grow and to shrink each time.
+    ends: usize,
 }
 
 impl<T: Copy + PartialEq> OwnOrGroup<T> {
     /// Of tasks and groups of which nothing was said.
     pub(crate) const fn new() -> Self {
-        Self { own: Vec::new(), groups: Vec::new() }
+        Self { own: Table::new(), groups: Table::new() }
     }
 
     /// What was said of the task, or else of its group.
     #[inline]
     pub(crate) fn of(&self, task: Task) -> Option<T> {
-        self.own(task.id).or_else(|| self.groups.get(task.group.index()).copied().flatten())
+        self.own(task.id).or_else(|| self.groups.get(task.group.index()))
     }
 
     /// Whether the task has what its group has.
@@ -33,29 +43,64 @@ impl<T: Copy + PartialEq> OwnOrGroup<T> {
 
     #[inline]
     fn own(&self, task: TaskId) -> Option<T> {
-        self.own.get(task.slot()).copied().flatten()
+        self.own.get(task.slot())
     }
 
-    /// Says it of a task, or with `None` that the task has what its group has.
+    /// Says it of a task, or with `None` that the task has what its group has, or has ended.
     #[inline]
     pub(crate) fn set_own(&mut self, task: TaskId, value: Option<T>) {
-        set(&mut self.own, task.slot(), value);
+        self.own.set(task.slot(), value);
     }
 
     /// Says it of a group, or takes back what was said. What it was before.
     pub(crate) fn set_group(&mut self, group: GroupId, value: Option<T>) -> Option<T> {
-        set(&mut self.groups, group.index(), value)
+        self.groups.set(group.index(), value)
+    }
+
+    /// Gives memory back where it is more than for `kept` tasks or groups: what is behind the last of which something is
+    /// said, an entry for each task or group that has ended. O(1) for each of these.
+    pub(crate) fn give_back(&mut self, kept: usize) {
+        self.own.give_back(kept);
+        self.groups.give_back(kept);
     }
 }
 
-/// Sets an entry of a table that ends before the entries that were never set. What it was.
-#[inline]
-fn set<T: Copy>(table: &mut Vec<Option<T>>, index: usize, value: Option<T>) -> Option<T> {
-    if index >= table.len() {
-        value?; // nothing there, and nothing to put there
-        table.resize(index + 1, None);
+impl<T: Copy> Table<T> {
+    const fn new() -> Self {
+        Self { said: Vec::new(), ends: 0 }
     }
-    core::mem::replace(&mut table[index], value)
+
+    #[inline]
+    fn get(&self, index: usize) -> Option<T> {
+        self.said.get(index).copied().flatten()
+    }
+
+    /// Sets an entry. What it was.
+    #[inline]
+    fn set(&mut self, index: usize, value: Option<T>) -> Option<T> {
+        if value.is_none() {
+            self.ends = self.ends.saturating_add(1);
+        }
+        if index >= self.said.len() {
+            value?; // nothing there, and nothing to put there
+            self.said.resize(index + 1, None);
+        }
+        core::mem::replace(&mut self.said[index], value)
+    }
+
+    fn give_back(&mut self, kept: usize) {
+        if self.said.capacity() <= kept {
+            return;
+        }
+        self.ends = self.ends.min(self.said.len());
+        while self.ends > 0 && self.said.pop_if(|entry| entry.is_none()).is_some() {
+            self.ends -= 1;
+        }
+        // Half as much again stays, so that the next does not make it grow.
+        if self.said.capacity() > 2 * self.said.len() {
+            self.said.shrink_to(kept.max(self.said.len() + self.said.len() / 2));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -87,6 +132,46 @@ mod tests {
         let mut said = OwnOrGroup::<u64>::new();
         said.set_own(TaskId::new(1_000_000, 0), None);
         said.set_group(GroupId::new(1_000_000), None);
-        assert_eq!((said.own.capacity(), said.groups.capacity()), (0, 0));
+        assert_eq!(capacities(&said), [0, 0]);
+    }
+
+    fn capacities(said: &OwnOrGroup<u64>) -> [usize; 2] {
+        [&said.own, &said.groups].map(|table| table.said.capacity())
+    }
+
+    fn say(said: &mut OwnOrGroup<u64>, indices: impl Iterator<Item = u32>, value: Option<u64>) {
+        for index in indices {
+            said.set_own(TaskId::new(index, 0), value);
+            said.set_group(GroupId::new(index), value);
+        }
+    }
+
+    #[test]
+    fn memory_of_a_burst_is_given_back_down_to_the_last_that_is_said() {
+        let mut said = OwnOrGroup::new();
+        say(&mut said, 0..100_000, Some(7));
+        said.give_back(1_000);
+        assert!(capacities(&said).iter().all(|&capacity| capacity >= 100_000), "none has ended");
+        say(&mut said, (0..100_000).filter(|index| *index != 20_000), None);
+        said.give_back(1_000);
+        assert!(capacities(&said).iter().all(|capacity| (20_001..=40_002).contains(capacity)));
+        assert_eq!([19_999, 20_000, 99_999].map(|slot| said.of(task(slot, slot))), [None, Some(7), None]);
+        say(&mut said, 20_000..20_001, None);
+        said.give_back(1_000);
+        assert!(capacities(&said).iter().all(|&capacity| capacity <= 1_000));
+        say(&mut said, 5..6, Some(8));
+        assert_eq!([4, 5].map(|slot| said.of(task(slot, slot))), [None, Some(8)]);
+    }
+
+    /// Where one comes and ends again and again at the end of a large table, as little is given back as it pays for.
+    #[test]
+    fn memory_does_not_come_and_go_with_one_of_a_high_index() {
+        let mut said = OwnOrGroup::new();
+        for _ in 0..100 {
+            say(&mut said, 100_000..100_001, Some(7));
+            say(&mut said, 100_000..100_001, None);
+            said.give_back(1_000);
+            assert!(said.own.said.len() == 100_000 && said.own.said.capacity() <= 200_002);
+        }
     }
 }

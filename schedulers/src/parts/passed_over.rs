@@ -46,16 +46,16 @@ impl PassedOver {
         Self { every, pops: 0, service_ns: 0, due_ns: 0, poll: Poll::Plain }
     }
 
-    /// A pop is to pass over no task.
+    /// A pop is to pass over no task: the row of those that did has ended.
     #[inline]
-    pub(crate) fn none_is(&mut self) {
+    pub(crate) fn reset_row(&mut self) {
         (self.pops, self.service_ns, self.poll) = (0, 0, Poll::Plain);
     }
 
-    /// A pop is to pass over tasks, unless it is their turn. Whether it is: then it is up to the caller whether to
-    /// [take](PassedOver::take_turn) it, and if not, the next comes as if it had been taken.
+    /// Counts a pop that is to pass over tasks, and says whether their turn is due instead. Then it is up to the caller whether
+    /// to [take](PassedOver::take_turn) it, and if not, the next comes as if it had been taken.
     #[inline]
-    pub(crate) fn are(&mut self) -> bool {
+    pub(crate) fn count_pop(&mut self) -> bool {
         let Some(every) = self.every else { return false };
         self.pops += 1;
         self.poll = Poll::Before;
@@ -101,7 +101,7 @@ mod tests {
     /// After how many pops, that one included, a turn is due, where each takes so long.
     fn pops_until_turn(over: &mut PassedOver, poll_ns: u64) -> u64 {
         let mut pops = 1;
-        while !over.are() {
+        while !over.count_pop() {
             over.time_passed(poll_ns);
             pops += 1;
         }
@@ -133,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn where_none_is_passed_over_counting_begins_anew_and_what_is_due_stays() {
+    fn where_reset_row_passed_over_counting_begins_anew_and_what_is_due_stays() {
         let mut over = every(4);
-        assert!(!over.are() && !over.are());
-        over.none_is();
+        assert!(!over.count_pop() && !over.count_pop());
+        over.reset_row();
         over.time_passed(1_000_000);
         assert_eq!(pops_until_turn(&mut over, 10), 4);
         over.take_turn();
         over.time_passed(100);
-        over.none_is();
+        over.reset_row();
         over.time_passed(1_000_000);
         assert_eq!(pops_until_turn(&mut over, 10), 31);
     }
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!((pops_until_turn(&mut over, 0), pops_until_turn(&mut over, 0)), (2, 2));
         assert_eq!(over.patience(3), Some(patience(3 * 2 * MOST)));
         let mut never = PassedOver::new(&FairTurns::NEVER);
-        assert!((0..100_000).all(|_| !never.are()));
+        assert!((0..100_000).all(|_| !never.count_pop()));
         assert_eq!(never.patience(1), None);
     }
 }

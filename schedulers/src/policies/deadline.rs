@@ -1,13 +1,10 @@
 //! [`Deadline`]: earliest deadline first.
 
 use core::fmt;
-use std::collections::VecDeque;
 
 use super::runnable_fifo::KEPT;
 use crate::parts::by_deadline::ByDeadline;
-use crate::parts::own_or_group::OwnOrGroup;
-use crate::parts::passed_over::PassedOver;
-use crate::parts::waiting::Waiting;
+use crate::parts::by_key::{ByKey, Lists, calls_by_key};
 use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// What becomes of tasks whose deadline has passed. They are late once the clock that the policy is
@@ -88,148 +85,35 @@ pub enum Late {
 /// ```
 #[derive(Clone)]
 pub struct Deadline {
-    /// Those that have deadlines, without those in `late`.
-    timely: ByDeadline,
-    /// Under [`Late::Behind`], those whose deadlines had passed at the last pop.
-    late: ByDeadline,
-    /// Those that have none, in the order of becoming ready.
-    undated: VecDeque<Waiting>,
-    deadlines: OwnOrGroup<u64>,
+    by_key: ByKey<ByDeadline>,
     rule: Late,
-    now_ns: u64,
-    /// How often a task became ready.
-    pushes: u64,
-    passed_over: PassedOver,
-    /// Whether the last fair turn was for a late task.
-    late_had_turn: bool,
-}
-
-/// The three lists, in their order.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum List {
-    Timely,
-    Late,
-    Undated,
 }
 
 impl Deadline {
     /// Makes an empty one that serves late tasks [in order](Late::InOrder), with a fair turn in 32 pops that pass over
     /// others.
     pub const fn new() -> Self {
-        Self {
-            timely: ByDeadline::new(),
-            late: ByDeadline::new(),
-            undated: VecDeque::new(),
-            deadlines: OwnOrGroup::new(),
-            rule: Late::InOrder,
-            now_ns: 0,
-            pushes: 0,
-            passed_over: PassedOver::new(&FairTurns::DEFAULT),
-            late_had_turn: false,
-        }
+        Self { by_key: ByKey::new(ByDeadline::new()), rule: Late::InOrder }
     }
 
     /// Sets what becomes of late tasks.
     #[must_use]
     pub fn with_late(self, rule: Late) -> Self {
         let mut policy = Self { rule, ..self };
-        policy.late.move_all(&mut policy.timely);
+        policy.by_key.ready.set_late_behind(rule == Late::Behind);
         policy
     }
 
     /// Sets how often a pop that passes over others is a fair turn. With [`FairTurns::NEVER`] the order is strict.
     #[must_use]
     pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
-        Self { passed_over: PassedOver::new(&fair_turns), ..self }
+        Self { by_key: self.by_key.with_fair_turns(&fair_turns), ..self }
     }
 
     /// The deadline of a task in nanoseconds: its own, or else its group's, if any.
     #[inline]
     pub fn deadline_ns(&self, task: Task) -> Option<u64> {
-        self.deadlines.of(task)
-    }
-
-    /// Takes out what goes first, or on a fair turn what that is for. Some task is ready.
-    #[inline]
-    fn pop_by(&mut self, fair: bool) -> Option<TaskId> {
-        let first = self.first_list();
-        let list = if fair { self.fair_turn(first) } else { first };
-        let waiting = match list {
-            List::Timely => self.timely.pop(),
-            List::Late => self.late.pop(),
-            List::Undated => self.undated.pop_front(),
-        };
-        waiting.map(|waiting| waiting.task.id)
-    }
-
-    /// The list that goes first.
-    #[inline]
-    fn first_list(&self) -> List {
-        match (self.timely.is_empty(), self.late.is_empty()) {
-            (false, _) => List::Timely,
-            (true, false) => List::Late,
-            (true, true) => List::Undated,
-        }
-    }
-
-    /// The list that a fair turn is for.
-    fn fair_turn(&mut self, first: List) -> List {
-        let list = match (self.late.is_empty(), self.undated.is_empty()) {
-            (true, true) => first,
-            (false, true) => List::Late,
-            (true, false) => List::Undated,
-            (false, false) if self.late_had_turn => List::Undated,
-            (false, false) => List::Late,
-        };
-        self.late_had_turn = list == List::Late;
-        if list != first {
-            self.passed_over.take_turn();
-        }
-        list
-    }
-
-    /// Whether a pop in order passes over tasks of another list, so that it counts, and is to be a fair turn instead.
-    #[inline]
-    fn next_is_fair(&mut self) -> bool {
-        let (timely, late) = (!self.timely.is_empty(), !self.late.is_empty());
-        let passes = (timely || late) && !self.undated.is_empty() || timely && late;
-        if !passes {
-            self.passed_over.none_is();
-        }
-        passes && self.passed_over.are()
-    }
-
-    /// Puts those that have become late with the late ones.
-    #[inline]
-    fn set_late_aside(&mut self) {
-        if self.rule == Late::Behind {
-            self.timely.move_before(self.now_ns, &mut self.late);
-        }
-    }
-
-    /// Gives a ready task its place: among those without deadlines not at the tail, if it became ready before others there.
-    fn place(&mut self, waiting: Waiting) {
-        match self.deadlines.of(waiting.task) {
-            Some(deadline_ns) => self.timely.push(deadline_ns, waiting),
-            None => {
-                let place = self.undated.partition_point(|other| other.number < waiting.number);
-                self.undated.insert(place, waiting);
-            }
-        }
-    }
-
-    /// Gives the ready tasks that follow their group their places by its new deadline.
-    fn place_group(&mut self, group: GroupId) {
-        let (deadlines, mut moved) = (&self.deadlines, Vec::new());
-        let mut stays = |waiting: &Waiting| {
-            let moves = waiting.task.group == group && deadlines.follows_group(waiting.task);
-            moved.extend(moves.then_some(*waiting));
-            !moves
-        };
-        self.timely.retain(&mut stays);
-        self.late.retain(&mut stays);
-        self.undated.retain(&mut stays);
-        moved.into_iter().for_each(|waiting| self.place(waiting));
+        self.by_key.key(task)
     }
 }
 
@@ -244,107 +128,32 @@ impl Scheduler for Deadline {
     const WANTS_TIME: bool = true;
     const WANTS_CLOCK: bool = true;
 
-    #[inline]
-    fn push(&mut self, task: Task, _why: Ready) {
-        self.pushes += 1;
-        let waiting = Waiting { number: self.pushes, task };
-        match self.deadlines.of(task) {
-            Some(deadline_ns) => self.timely.push(deadline_ns, waiting),
-            None => self.undated.push_back(waiting),
-        }
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Option<TaskId> {
-        self.set_late_aside();
-        let fair = self.next_is_fair();
-        self.pop_by(fair)
-    }
-
-    #[inline]
-    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        self.set_late_aside();
-        let goes_on = self.deadlines.of(task).is_some_and(|deadline_ns| {
-            let is_late = self.rule == Late::Behind && deadline_ns < self.now_ns;
-            !is_late && self.timely.earliest_ns().is_none_or(|earliest| deadline_ns < earliest)
-        });
-        if goes_on && self.late.is_empty() && self.undated.is_empty() {
-            self.passed_over.none_is();
-            return Some(task.id);
-        }
-        if goes_on && !self.passed_over.are() {
-            return Some(task.id);
-        }
-        self.push(task, Ready::Yielded);
-        if goes_on { self.pop_by(true) } else { self.pop() }
-    }
-
-    fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {
-        self.deadlines.set_group(group, attributes.deadline_ns);
-    }
-
-    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        let before = self.deadlines.set_group(group, attributes.deadline_ns);
-        if before != attributes.deadline_ns {
-            self.place_group(group);
-        }
-    }
-
-    #[inline]
-    fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        self.deadlines.set_own(task.id, attributes.deadline_ns);
-    }
-
-    #[inline]
-    fn time_passed(&mut self, service_ns: u64) {
-        self.passed_over.time_passed(service_ns);
-    }
+    calls_by_key!();
 
     #[inline]
     fn time_is(&mut self, now_ns: u64) {
-        self.now_ns = self.now_ns.max(now_ns);
+        self.by_key.ready.time_is(now_ns);
     }
 
-    #[inline]
-    fn finished(&mut self, task: Task) {
-        self.deadlines.set_own(task.id, None);
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        self.deadlines.set_group(group, None);
-    }
-
-    fn drained(&mut self) {
-        self.timely.shrink_to(KEPT);
-        self.late.shrink_to(KEPT);
-        if self.undated.capacity() > KEPT {
-            self.undated.shrink_to(KEPT);
-        }
-    }
-
-    /// The next task alone where it has a deadline, as a heap does not know who is second at once.
+    /// The next task alone where it has a deadline, as it takes a search to find the second.
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        let waiting = match self.first_list() {
-            List::Timely if ahead == 0 => self.timely.first(),
-            List::Late if ahead == 0 => self.late.first(),
-            List::Undated => self.undated.get(ahead).copied(),
-            _ => None,
-        };
-        waiting.map(|waiting| waiting.task.id)
+        self.by_key.ready.peek(ahead)
     }
 }
 
 impl fmt::Debug for Deadline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ready = &self.by_key.ready;
+        let [timely, late, undated] = ready.lens();
         f.debug_struct("Deadline")
-            .field("timely", &self.timely.len())
-            .field("late", &self.late.len())
-            .field("undated", &self.undated.len())
+            .field("timely", &timely)
+            .field("late", &late)
+            .field("undated", &undated)
             .field("rule", &self.rule)
-            .field("now_ns", &self.now_ns)
-            .field("passed_over", &self.passed_over)
-            .field("late_had_turn", &self.late_had_turn)
+            .field("now_ns", &ready.now_ns())
+            .field("passed_over", &self.by_key.passed_over)
+            .field("late_had_turn", &ready.late_had_turn())
             .finish_non_exhaustive()
     }
 }

@@ -3,9 +3,8 @@
 use core::fmt;
 
 use super::runnable_fifo::KEPT;
-use crate::parts::by_priority::{ByPriority, level};
-use crate::parts::own_or_group::OwnOrGroup;
-use crate::parts::passed_over::PassedOver;
+use crate::parts::by_key::{ByKey, Lists, calls_by_key};
+use crate::parts::by_priority::ByPriority;
 use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 
 /// The task of the highest priority goes first; of equal ones, the one that became ready first.
@@ -59,40 +58,25 @@ use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 /// ```
 #[derive(Clone)]
 pub struct Priority {
-    ready: ByPriority,
-    priorities: OwnOrGroup<i8>,
-    passed_over: PassedOver,
+    by_key: ByKey<ByPriority>,
 }
 
 impl Priority {
     /// Makes an empty one with a fair turn in 32 pops that pass over others.
     pub const fn new() -> Self {
-        Self {
-            ready: ByPriority::new(),
-            priorities: OwnOrGroup::new(),
-            passed_over: PassedOver::new(&FairTurns::DEFAULT),
-        }
+        Self { by_key: ByKey::new(ByPriority::new()) }
     }
 
     /// Sets how often a pop that passes over others is a fair turn. With [`FairTurns::NEVER`] levels are strict.
     #[must_use]
     pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
-        Self { passed_over: PassedOver::new(&fair_turns), ..self }
+        Self { by_key: self.by_key.with_fair_turns(&fair_turns) }
     }
 
     /// The priority of a task: its own, or else its group's, or else 0.
     #[inline]
     pub fn priority(&self, task: Task) -> i8 {
-        self.priorities.of(task).unwrap_or_default()
-    }
-
-    /// The level that a fair turn goes to, instead of the highest.
-    fn fair_turn(&mut self, highest: usize) -> usize {
-        let level = self.ready.longest_ready().unwrap_or(highest);
-        if level != highest {
-            self.passed_over.take_turn();
-        }
-        level
+        self.by_key.key(task).unwrap_or_default()
     }
 }
 
@@ -106,95 +90,26 @@ impl Scheduler for Priority {
     const NEEDS_SERVICE: bool = false;
     const WANTS_TIME: bool = true;
 
-    #[inline]
-    fn push(&mut self, task: Task, _why: Ready) {
-        self.ready.push(level(self.priority(task)), task);
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Option<TaskId> {
-        let mut level = self.ready.highest()?;
-        if self.ready.levels() == 1 {
-            self.passed_over.none_is();
-        } else if self.passed_over.are() {
-            level = self.fair_turn(level);
-        }
-        self.ready.pop(level)
-    }
-
-    #[inline]
-    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
-        // Where no other is ready, nor was any when it was popped, it goes on and passes over none.
-        let Some(highest) = self.ready.highest() else { return Some(task.id) };
-        let own = level(self.priority(task));
-        if highest <= own {
-            self.ready.push(own, task);
-            return self.pop();
-        }
-        // It is the only one of its level, and goes on unless it has passed over others for long.
-        if !self.passed_over.are() {
-            return Some(task.id);
-        }
-        self.ready.push(own, task);
-        let level = self.fair_turn(own);
-        self.ready.pop(level)
-    }
-
-    fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {
-        self.priorities.set_group(group, attributes.priority);
-    }
-
-    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        let before = self.priorities.set_group(group, attributes.priority).unwrap_or_default();
-        let now = attributes.priority.unwrap_or_default();
-        if before != now {
-            let priorities = &self.priorities;
-            let follows = |task: Task| task.group == group && priorities.follows_group(task);
-            self.ready.shift(level(before), level(now), follows);
-        }
-    }
-
-    #[inline]
-    fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        self.priorities.set_own(task.id, attributes.priority);
-    }
-
-    #[inline]
-    fn time_passed(&mut self, service_ns: u64) {
-        self.passed_over.time_passed(service_ns);
-    }
-
-    #[inline]
-    fn finished(&mut self, task: Task) {
-        self.priorities.set_own(task.id, None);
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        self.priorities.set_group(group, None);
-    }
-
-    fn drained(&mut self) {
-        self.ready.give_back(KEPT);
-    }
+    calls_by_key!();
 
     /// Right while no higher level gets tasks, the level keeps that many, and no fair turn comes between.
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
-        self.ready.peek(ahead)
+        self.by_key.ready.peek(ahead)
     }
 
     /// By the bound on waiting ([Starvation](Priority#starvation)). `None` without fair turns.
     fn patience(&self, tasks: usize) -> Option<u64> {
-        self.passed_over.patience(tasks as u64)
+        self.by_key.passed_over.patience(tasks as u64)
     }
 }
 
 impl fmt::Debug for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Priority")
-            .field("ready", &self.ready.ready())
-            .field("levels", &self.ready.levels())
-            .field("passed_over", &self.passed_over)
+            .field("ready", &self.by_key.ready.ready())
+            .field("levels", &self.by_key.ready.levels())
+            .field("passed_over", &self.by_key.passed_over)
             .finish_non_exhaustive()
     }
 }

@@ -1,0 +1,224 @@
+//! [`ByKey`]: ready tasks in the order of a key, which is their own or their group's.
+
+use super::fair_turns::FairTurns;
+use super::own_or_group::OwnOrGroup;
+use super::passed_over::PassedOver;
+use super::ready_list::ReadyTask;
+use crate::{Attributes, GroupId, Task, TaskId};
+
+/// Ready tasks in lists, by their keys. The first task of the first list goes first.
+pub(crate) trait Lists {
+    /// A task may have none.
+    type Key: Copy + PartialEq;
+
+    /// A name of a list.
+    type List: Copy + PartialEq;
+
+    /// The key that was said.
+    fn key(attributes: &Attributes) -> Option<Self::Key>;
+
+    /// Whether there are no tasks.
+    fn is_empty(&self) -> bool;
+
+    /// The first list that has tasks.
+    fn first(&self) -> Option<Self::List>;
+
+    /// Whether another list has tasks.
+    fn any_besides(&self, list: Self::List) -> bool;
+
+    /// The list of a task with this key, if it would go before all that are here.
+    fn list_ahead(&self, key: Option<Self::Key>) -> Option<Self::List>;
+
+    /// The list that a fair turn is for, where `first` is the first one.
+    fn fair_turn(&mut self, first: Self::List) -> Self::List;
+
+    /// Puts in the task that became ready last.
+    fn push(&mut self, key: Option<Self::Key>, ready: ReadyTask);
+
+    /// Takes the first task out of a list.
+    fn pop(&mut self, list: Self::List) -> Option<TaskId>;
+
+    /// The task that is `ahead` places behind the first of the first list, where that is cheap to say.
+    fn peek(&self, ahead: usize) -> Option<TaskId>;
+
+    /// Gives those under a key for which `moves` says so another, and the places that they would have if they had become ready
+    /// under it.
+    fn change(&mut self, from: Option<Self::Key>, to: Option<Self::Key>, moves: impl Fn(Task) -> bool);
+
+    /// Gives memory back, but that for so many. There are no tasks.
+    fn shrink_to(&mut self, kept: usize);
+}
+
+/// Ready tasks in the order of a key, which was said of them or of their groups, and of becoming ready.
+///
+/// Those whose list is passed over have fair turns.
+#[derive(Clone)]
+pub(crate) struct ByKey<L: Lists> {
+    pub(crate) ready: L,
+    keys: OwnOrGroup<L::Key>,
+    pub(crate) passed_over: PassedOver,
+    /// How often a task became ready.
+    pushes: u64,
+}
+
+impl<L: Lists> ByKey<L> {
+    /// With a fair turn in 32 pops that pass over others.
+    pub(crate) const fn new(ready: L) -> Self {
+        let passed_over = PassedOver::new(&FairTurns::DEFAULT);
+        Self { ready, keys: OwnOrGroup::new(), passed_over, pushes: 0 }
+    }
+
+    pub(crate) fn with_fair_turns(self, fair_turns: &FairTurns) -> Self {
+        Self { passed_over: PassedOver::new(fair_turns), ..self }
+    }
+
+    /// The key of a task: its own, or else its group's, if any.
+    #[inline]
+    pub(crate) fn key(&self, task: Task) -> Option<L::Key> {
+        self.keys.of(task)
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, task: Task) {
+        self.push_under(self.key(task), task);
+    }
+
+    #[inline]
+    fn push_under(&mut self, key: Option<L::Key>, task: Task) {
+        self.pushes += 1;
+        self.ready.push(key, ReadyTask { number: self.pushes, task });
+    }
+
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<TaskId> {
+        let first = self.ready.first()?;
+        let list = if self.next_is_fair(first) { self.fair_turn(first) } else { first };
+        self.ready.pop(list)
+    }
+
+    /// [`push`](ByKey::push) of a task that yields, and [`pop`](ByKey::pop).
+    #[inline]
+    pub(crate) fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+        // Where no other is ready, nor was any when it was popped, it goes on and passes over none.
+        if self.ready.is_empty() {
+            return Some(task.id);
+        }
+        let key = self.key(task);
+        let Some(list) = self.ready.list_ahead(key) else {
+            self.push_under(key, task);
+            return self.pop();
+        };
+        // It goes on unless it has passed over others for long.
+        if !self.next_is_fair(list) {
+            return Some(task.id);
+        }
+        self.push_under(key, task);
+        let list = self.fair_turn(list);
+        self.ready.pop(list)
+    }
+
+    /// Counts a pop of the first list, if it passes over others. Whether it is to be a fair turn instead.
+    #[inline]
+    fn next_is_fair(&mut self, first: L::List) -> bool {
+        if !self.ready.any_besides(first) {
+            self.passed_over.reset_row();
+            return false;
+        }
+        self.passed_over.count_pop()
+    }
+
+    /// The list that a fair turn is for.
+    fn fair_turn(&mut self, first: L::List) -> L::List {
+        let list = self.ready.fair_turn(first);
+        if list != first {
+            self.passed_over.take_turn();
+        }
+        list
+    }
+
+    pub(crate) fn group_opened(&mut self, group: GroupId, attributes: &Attributes) {
+        self.keys.set_group(group, L::key(attributes));
+    }
+
+    pub(crate) fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+        let key = L::key(attributes);
+        let before = self.keys.set_group(group, key);
+        if before != key {
+            let keys = &self.keys;
+            self.ready.change(before, key, |task| task.group == group && keys.follows_group(task));
+        }
+    }
+
+    pub(crate) fn group_closed(&mut self, group: GroupId) {
+        self.keys.set_group(group, None);
+    }
+
+    #[inline]
+    pub(crate) fn spawned(&mut self, task: TaskId, attributes: &Attributes) {
+        self.keys.set_own(task, L::key(attributes));
+    }
+
+    #[inline]
+    pub(crate) fn finished(&mut self, task: TaskId) {
+        self.keys.set_own(task, None);
+    }
+
+    /// Gives memory back, but that for so many tasks and groups.
+    pub(crate) fn drained(&mut self, kept: usize) {
+        self.ready.shrink_to(kept);
+        self.keys.give_back(kept);
+    }
+}
+
+/// The calls of a [`Scheduler`](crate::Scheduler) that a policy passes on to its `by_key`.
+macro_rules! calls_by_key {
+    () => {
+        #[inline]
+        fn push(&mut self, task: Task, _why: Ready) {
+            self.by_key.push(task);
+        }
+
+        #[inline]
+        fn pop(&mut self) -> Option<TaskId> {
+            self.by_key.pop()
+        }
+
+        #[inline]
+        fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+            self.by_key.push_pop(task)
+        }
+
+        fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {
+            self.by_key.group_opened(group, attributes);
+        }
+
+        fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+            self.by_key.group_changed(group, attributes);
+        }
+
+        #[inline]
+        fn spawned(&mut self, task: Task, attributes: &Attributes) {
+            self.by_key.spawned(task.id, attributes);
+        }
+
+        #[inline]
+        fn time_passed(&mut self, service_ns: u64) {
+            self.by_key.passed_over.time_passed(service_ns);
+        }
+
+        #[inline]
+        fn finished(&mut self, task: Task) {
+            self.by_key.finished(task.id);
+        }
+
+        fn group_closed(&mut self, group: GroupId) {
+            self.by_key.group_closed(group);
+        }
+
+        fn drained(&mut self) {
+            self.by_key.drained(KEPT);
+        }
+    };
+}
+
+pub(crate) use calls_by_key;
