@@ -108,12 +108,9 @@ impl ByDeadline {
     }
 
     fn remove(&mut self, leaf: u32) -> ReadyTask {
-        let ready = self.dated.remove(leaf);
-        if self.earliest == Some(leaf) {
-            self.earliest = self.dated.first();
-        }
-        if self.timely == Some(leaf) {
-            self.find_timely();
+        let (ready, next) = self.dated.remove(leaf);
+        for first in [&mut self.earliest, &mut self.timely] {
+            *first = if *first == Some(leaf) { next } else { *first };
         }
         ready
     }
@@ -153,12 +150,12 @@ impl Lists for ByDeadline {
 
     #[inline]
     fn any_besides(&self, list: List) -> bool {
-        let others = [
-            (List::Timely, self.timely.is_some()),
-            (List::Late, self.any_late()),
-            (List::Undated, !self.undated.is_empty()),
-        ];
-        others.into_iter().any(|(other, has_tasks)| other != list && has_tasks)
+        let dated = match list {
+            List::Timely => self.any_late(),
+            List::Late => self.timely.is_some(),
+            List::Undated => return self.earliest.is_some(),
+        };
+        dated || !self.undated.is_empty()
     }
 
     #[inline]
@@ -178,6 +175,11 @@ impl Lists for ByDeadline {
         };
         self.late_had_turn = list == List::Late;
         list
+    }
+
+    #[inline]
+    fn only_list(&mut self, deadline_ns: Option<u64>) -> Option<&mut ReadyList> {
+        (deadline_ns.is_none() && self.earliest.is_none()).then_some(&mut self.undated)
     }
 
     #[inline]
@@ -222,5 +224,69 @@ impl Lists for ByDeadline {
     fn shrink_to(&mut self, kept: usize) {
         self.dated.shrink_to(kept);
         self.undated.shrink_to(kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GroupId;
+    use crate::parts::by_key::ByKey;
+
+    fn task(slot: u32) -> Task {
+        Task { id: TaskId::new(slot, 0), group: GroupId::new(slot % 2) }
+    }
+
+    fn due(deadline_ns: u64) -> Attributes {
+        Attributes::new().with_deadline_ns(deadline_ns)
+    }
+
+    /// The most nodes that a pop and a push pass, and a clock that moves on: seven ways down from the root at most.
+    const MOST_STEPS: u64 = 7 * 129;
+
+    /// All of one deadline, and each with one of its own: a poll costs no more at the moment when they are late than before.
+    #[test]
+    fn that_100_000_become_late_at_once_moves_nothing() {
+        for apart_ns in [0, 1_000] {
+            let mut tasks = ByKey::new(ByDeadline::new());
+            tasks.ready.set_late_behind(true);
+            for slot in 0..100_000 {
+                tasks.spawned(task(slot).id, &due(7 + apart_ns * u64::from(slot)));
+                tasks.push(task(slot));
+            }
+            tasks.spawned(task(100_000).id, &due(u64::MAX));
+            tasks.push(task(100_000));
+            let now_ns = [3, 4, 1 << 40, 1 << 41, 1 << 41];
+            let order = now_ns.map(|now_ns| {
+                tasks.ready.dated.steps.set(0);
+                tasks.ready.time_is(now_ns);
+                let id = tasks.pop().unwrap();
+                tasks.push(task(id.slot() as u32));
+                let steps = tasks.ready.dated.steps.get();
+                assert!(steps <= MOST_STEPS, "{steps} steps at {now_ns} ns");
+                id.slot()
+            });
+            let second = if apart_ns == 0 { 1 } else { 0 }; // behind those of the same deadline
+            assert_eq!(order, [0, second, 100_000, 100_000, 100_000]);
+            assert_eq!(tasks.ready.lens(), [1, 100_000, 0]);
+        }
+    }
+
+    #[test]
+    fn memory_of_a_crowd_is_given_back() {
+        let mut tasks = ByDeadline::new();
+        let memory = |tasks: &ByDeadline| tasks.dated.capacity() + tasks.undated.capacity();
+        for number in 1..=10_000 {
+            let deadline_ns = (number % 2 == 0).then_some(number);
+            tasks.push(deadline_ns, ReadyTask { number, task: task(number as u32) });
+        }
+        while let Some(list) = tasks.first() {
+            tasks.pop(list);
+        }
+        assert!(memory(&tasks) >= 10_000);
+        tasks.shrink_to(1_000);
+        assert!(memory(&tasks) <= 2_024);
+        tasks.push(Some(3), ReadyTask { number: 1, task: task(5) });
+        assert_eq!(tasks.pop(List::Timely), Some(task(5).id));
     }
 }

@@ -3,7 +3,7 @@
 use super::fair_turns::FairTurns;
 use super::own_or_group::OwnOrGroup;
 use super::passed_over::PassedOver;
-use super::ready_list::ReadyTask;
+use super::ready_list::{ReadyList, ReadyTask};
 use crate::{Attributes, GroupId, Task, TaskId};
 
 /// Ready tasks in lists, by their keys. The first task of the first list goes first.
@@ -31,6 +31,9 @@ pub(crate) trait Lists {
 
     /// The list that a fair turn is for, where `first` is the first one.
     fn fair_turn(&mut self, first: Self::List) -> Self::List;
+
+    /// The list of tasks with this key, if no other has tasks and it is in the order of becoming ready.
+    fn only_list(&mut self, key: Option<Self::Key>) -> Option<&mut ReadyList>;
 
     /// Puts in the task that became ready last.
     fn push(&mut self, key: Option<Self::Key>, ready: ReadyTask);
@@ -104,6 +107,11 @@ impl<L: Lists> ByKey<L> {
             return Some(task.id);
         }
         let key = self.key(task);
+        if let Some(list) = self.ready.only_list(key) {
+            self.passed_over.reset_row();
+            self.pushes += 1;
+            return Some(list.push_pop(ReadyTask { number: self.pushes, task }).task.id);
+        }
         let Some(list) = self.ready.list_ahead(key) else {
             self.push_under(key, task);
             return self.pop();

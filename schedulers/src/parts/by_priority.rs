@@ -113,6 +113,15 @@ impl Lists for ByPriority {
     }
 
     #[inline]
+    fn only_list(&mut self, priority: Option<i8>) -> Option<&mut ReadyList> {
+        if self.levels == 1 {
+            self.lists.get_mut(level(priority)).filter(|list| !list.is_empty())
+        } else {
+            None
+        }
+    }
+
+    #[inline]
     fn push(&mut self, priority: Option<i8>, ready: ReadyTask) {
         let level = level(priority);
         self.ready += 1;

@@ -47,6 +47,11 @@ impl<T: Copy> Slab<T> {
         self.values[index as usize]
     }
 
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.values.capacity().max(self.free.capacity())
+    }
+
     /// Gives memory back, but that for so many, where nothing is left.
     pub(crate) fn shrink_to(&mut self, kept: usize) {
         if self.values.capacity() > kept && self.len() == 0 {

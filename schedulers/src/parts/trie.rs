@@ -55,7 +55,9 @@ pub(crate) struct Trie {
 /// The side of a branch at `bit` that a key is on.
 #[inline]
 fn side(key: Key, bit: u8) -> usize {
-    (key[usize::from(bit / 64 % 2)] << (bit % 64) >> 63) as usize
+    let [deadline_ns, number] = key;
+    let word = if bit < 64 { deadline_ns } else { number };
+    (word << (bit % 64) >> 63) as usize
 }
 
 /// The first bit in which two keys differ.
@@ -102,8 +104,7 @@ impl Trie {
             return leaf;
         };
         let key = [deadline_ns, ready.number];
-        let near = self.way(root, key, ALL).node;
-        let bit = first_difference(key, self.key(near));
+        let bit = first_difference(key, self.key(self.nearest(root, key)));
         let way = self.way(root, key, bit);
         let mut sides = [way.node; 2];
         sides[side(key, bit)] = leaf;
@@ -112,8 +113,8 @@ impl Trie {
         leaf
     }
 
-    /// Takes the task of a leaf out.
-    pub(crate) fn remove(&mut self, leaf: u32) -> ReadyTask {
+    /// Takes the task of a leaf out. That, and the leaf that went next after it.
+    pub(crate) fn remove(&mut self, leaf: u32) -> (ReadyTask, Option<u32>) {
         let way = self.way(self.root.unwrap_or(leaf), self.key(leaf), ALL);
         match way.link {
             Some((branch, side)) => {
@@ -122,12 +123,7 @@ impl Trie {
             }
             None => self.root = None,
         }
-        self.leaves.take(leaf & !LEAF).1
-    }
-
-    /// The leaf that goes first of all.
-    pub(crate) fn first(&self) -> Option<u32> {
-        self.root.map(|root| self.first_under(root))
+        (self.leaves.take(leaf & !LEAF).1, way.later.map(|later| self.first_under(later)))
     }
 
     /// The leaf that goes next after one.
@@ -138,15 +134,20 @@ impl Trie {
     /// The leaf that goes first of those of this deadline or a later one.
     pub(crate) fn first_from(&self, deadline_ns: u64) -> Option<u32> {
         let (root, from) = (self.root?, [deadline_ns, 0]);
-        let near = self.way(root, from, ALL).node;
-        if self.key(near) == from {
-            return Some(near);
-        }
         // What is under the node before which they part differs from `from` in the same way.
-        let bit = first_difference(from, self.key(near));
+        let bit = first_difference(from, self.key(self.nearest(root, from)));
         let way = self.way(root, from, bit);
         let follows = if side(from, bit) == 0 { Some(way.node) } else { way.later };
         follows.map(|node| self.first_under(node))
+    }
+
+    /// The leaf at the end of the way by the bits of a key: of all keys, its differs last from this.
+    #[inline]
+    fn nearest(&self, mut node: u32, key: Key) -> u32 {
+        while let Some(branch) = self.branch(node) {
+            node = branch.sides[side(key, branch.bit)];
+        }
+        node
     }
 
     /// The way from the root by the bits of a key before `until`.
@@ -182,10 +183,16 @@ impl Trie {
 
     /// The branch that a node is, unless it is a leaf.
     #[inline]
-    fn branch(&self, node: u32) -> Option<Branch> {
+    fn branch(&self, node: u32) -> Option<&Branch> {
         #[cfg(test)]
         self.steps.set(self.steps.get() + 1);
-        (node & LEAF == 0).then(|| *self.branches.get(node))
+        (node & LEAF == 0).then(|| self.branches.get(node))
+    }
+
+    /// For how many tasks there is memory.
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.leaves.capacity().max(self.branches.capacity())
     }
 
     /// Gives memory back, but that for so many, where no task is left.
@@ -222,10 +229,11 @@ mod tests {
                 model.insert([ns, number], trie.insert(ns, ready(number)));
             } else if let Some((&key, &leaf)) = model.range([ns, 0]..).next() {
                 model.remove(&key);
-                assert_eq!(trie.remove(leaf).number, key[1]);
+                let next = model.range(key..).next().map(|(_, leaf)| *leaf);
+                let (ready, after) = trie.remove(leaf);
+                assert_eq!((ready.number, after), (key[1], next));
             }
             trie.steps.set(0);
-            assert_eq!(trie.first(), model.values().next().copied());
             let from = trie.first_from(ns);
             assert_eq!(from, model.range([ns, 0]..).next().map(|(_, leaf)| *leaf));
             let next = from.and_then(|from| trie.next(from));

@@ -47,13 +47,15 @@ pub enum Late {
 /// # Changes
 ///
 /// When a group is given another deadline, its ready tasks move at once to where they would be if it had always been so.
-/// That costs O(R·log R) of the *R* ready tasks at worst, and O(R) where none moves.
+/// That costs O(n·log n) of the ready tasks that had its deadline before or have it now; where it had none or has none, of those
+/// without one.
 ///
 /// # Cost
 ///
-/// O(log n) of the ready tasks that have deadlines, in a binary heap; O(1) for the others, and for a task that yields and is
-/// still the first. Nothing is allocated once the tables have grown: 32 bytes for each ready task, 16 for each slot or group
-/// index up to the highest of which a deadline was said.
+/// O(log n) of the ready tasks that have deadlines, in a binary trie, which is never deeper than 128; O(1) for the others, and for a task
+/// that yields and is still the first. However many become late at once, nothing moves. Nothing is allocated once the tables
+/// have grown: 52 bytes for each ready task that has a deadline, 24 for each of the others, 16 for each slot or group index up to
+/// the highest of which a deadline was said. What a burst took of that is given back when the queue has drained.
 ///
 /// # Starvation
 ///

@@ -24,8 +24,8 @@ use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 ///
 /// O(1): a level is a FIFO list, and the highest that has tasks is found in a bitmap of 256. (A fair turn compares the first
 /// tasks of all levels.) Nothing is allocated once the lists have grown: 24 bytes for each ready task, two for each slot or
-/// group index up to the highest of which a priority was said. Where all ready tasks are of one level it is
-/// [`RunnableFifo`](crate::RunnableFifo).
+/// group index up to the highest of which a priority was said. What a burst took of that is given back when the queue
+/// has drained. Where all ready tasks are of one level it is [`RunnableFifo`](crate::RunnableFifo).
 ///
 /// # Starvation
 ///
