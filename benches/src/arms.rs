@@ -13,7 +13,7 @@ mod task_loop;
 pub mod tokio;
 
 use ::clockworker::Executor;
-use ::clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt};
+use ::clockworker::schedulers::{FairGroups, Las, Qlas, RunnableFifo, Serpt};
 
 use self::boxed_loop::BoxedLoop;
 use self::clockworker::{Clockworker, DefaultQueue, executor_under, two_queues};
@@ -54,7 +54,6 @@ pub enum Arm {
     /// Tasks are dealt out to two queues.
     TwoQueues,
     Fifo,
-    ArrivalFifo,
     Qlas,
     Las,
     Serpt,
@@ -79,7 +78,6 @@ const ALL: &[Arm] = &[
     Arm::Clockworker,
     Arm::TwoQueues,
     Arm::Fifo,
-    Arm::ArrivalFifo,
     Arm::Qlas,
     Arm::Las,
     Arm::Serpt,
@@ -104,7 +102,6 @@ impl Arm {
             Arm::Clockworker => "Clockworker",
             Arm::TwoQueues => "Clockworker, two queues",
             Arm::Fifo => "Clockworker, RunnableFifo",
-            Arm::ArrivalFifo => "Clockworker, ArrivalFifo",
             Arm::Qlas => "Clockworker, QLAS",
             Arm::Las => "Clockworker, LAS",
             Arm::Serpt => "Clockworker, SERPT",
@@ -155,7 +152,6 @@ impl Arm {
         Some(match self {
             Arm::Clockworker | Arm::TwoQueues => Executor::new(),
             Arm::Fifo => executor_under(RunnableFifo::default()),
-            Arm::ArrivalFifo => executor_under(ArrivalFifo::default()),
             Arm::Qlas => executor_under(Qlas::default()),
             Arm::Las => executor_under(Las::default()),
             Arm::Serpt => executor_under(Serpt::default()),

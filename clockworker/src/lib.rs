@@ -6,8 +6,7 @@
 //!    with the earliest virtual deadline gets the next slice. A queue may be [capped](Cap), or
 //!    [idle](QueueBuilder::idle): then it runs when no other has work.
 //! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: woken before yielded ([`WokenFirst`](schedulers::WokenFirst),
-//!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), order of arrival
-//!    ([`ArrivalFifo`](schedulers::ArrivalFifo)), least attained service ([`Las`](schedulers::Las)), the same quantised
+//!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), least attained service ([`Las`](schedulers::Las)), the same quantised
 //!    ([`Qlas`](schedulers::Qlas)), shortest expected remaining time ([`Serpt`](schedulers::Serpt)), what is said of
 //!    a task or its group ([`Priority`](schedulers::Priority), [`Deadline`](schedulers::Deadline)), or your own.
 //!

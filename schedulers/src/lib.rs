@@ -13,7 +13,7 @@
 //!
 //! # The policies
 //!
-//! *R* is the number of ready tasks, *L* of unfinished ones, *G* of groups, *N* = 32 unless configured, and the wait is
+//! *R* is the number of ready tasks, *G* of groups, *N* = 32 unless configured, and the wait is
 //! the most pops that a ready task can see before it is popped itself; under [`Las`], [`Qlas`] and [`Serpt`] where polls take equally
 //! long, else it is that in [service](FairTurns#when-the-next-one-comes).
 //!
@@ -21,7 +21,6 @@
 //! |---|---|---|---|---|
 //! | [`WokenFirst`] | woken before yielded, else of becoming ready | O(1) | no | 32·*R* |
 //! | [`RunnableFifo`] | of becoming ready | O(1) | no | *R* |
-//! | [`ArrivalFifo`] | of being spawned | O(1) | no | 2·*N*·*L* |
 //! | [`Las`] | least attained service first, to 1 µs or 1/64; turns among equals; half is forgotten with each second of service | O(1) | yes | *N*·*G*·(tasks ahead in the group + 1) |
 //! | [`Qlas`] | the same in powers of two, FIFO within a power | O(1) | yes | *N*·(levels in use)·(groups ahead in the level + 1), [more](Qlas#starvation) in a group of several tasks |
 //! | [`Serpt`] | least expected to remain, learnt from those that ended; FIFO among equals | O(1) | yes | as [`Qlas`] |
@@ -33,8 +32,7 @@
 //! wait for. [`Qlas`] where a few long tasks or greedy tenants keep many short
 //! ones waiting. [`Serpt`] where, besides, the long ones are to end soon, one after another, and sizes tomorrow are like
 //! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
-//! [`ArrivalFifo`] where tasks are of like size and finishing begun work comes first. [`Priority`] where it is known beforehand
-//! what goes before what, [`Deadline`] where it is known by when.
+//! [`Priority`] where it is known beforehand what goes before what, [`Deadline`] where it is known by when.
 //! Tenants that always have work get equal service under [`Las`] and [`Qlas`], and under [`Serpt`] if they are sixteen at most.
 //!
 //! # Your own policy
@@ -157,9 +155,7 @@ mod random;
 pub use attributes::Attributes;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
-pub use policies::{
-    ArrivalFifo, Deadline, FairGroups, Las, Late, Priority, Qlas, RunnableFifo, Serpt, WokenFirst,
-};
+pub use policies::{Deadline, FairGroups, Las, Late, Priority, Qlas, RunnableFifo, Serpt, WokenFirst};
 pub use scheduler::Scheduler;
 pub use task::{GroupId, Ready, Task, TaskId};
 pub use tree::{Cap, CapCounts, CapError, Effect, Grant, Left, MAX_DEPTH, QueueTree};

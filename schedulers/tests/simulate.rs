@@ -8,8 +8,8 @@ use clockworker_schedulers::simulate::{
     Arrivals, Boxed, Done, Job, POLICIES, Pause, Queue, Service, Simulation, SimulationError, Stream, Totals,
 };
 use clockworker_schedulers::{
-    ArrivalFifo, Deadline, FairGroups, FairTurns, GroupId, Las, Priority, Qlas, Ready, RunnableFifo,
-    Scheduler, Share, Task, TaskId,
+    Deadline, FairGroups, FairTurns, GroupId, Las, Priority, Qlas, Ready, RunnableFifo, Scheduler, Share,
+    Task, TaskId,
 };
 
 const EXPONENTIAL: &str = "exponential:mean=20us";
@@ -39,8 +39,6 @@ fn each_policy_has_its_order() {
     assert_eq!(ends(one_queue(fifo(), u64::MAX), &jobs), [(300, 300), (200, 500), (100, 600)]);
     // 300 (0–100), then turns of 200, 100, 300, 200, 300.
     assert_eq!(ends(one_queue(fifo(), 100), &jobs), [(100, 300), (200, 500), (300, 600)]);
-    let arrival = Boxed::new(ArrivalFifo::new());
-    assert_eq!(ends(one_queue(arrival, 100), &jobs), [(300, 300), (200, 500), (100, 600)]);
     // At 100 the others have received nothing: they have 100 each, and 100 is done; then turns of the equal.
     let las = Boxed::new(Las::new().with_resolution_ns(1));
     assert_eq!(ends(one_queue(las, 100), &jobs), [(100, 300), (200, 500), (300, 600)]);
@@ -337,7 +335,6 @@ const JOBS: u64 = 40_000;
 #[test]
 fn means_are_those_of_the_formulas() {
     let fifo = || Boxed::new(RunnableFifo::new());
-    let arrival = || Boxed::new(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER));
     // The formulas know neither fair turns nor forgetting.
     let las = || {
         let las = Las::new().with_resolution_ns(512).without_half_life();
@@ -353,7 +350,6 @@ fn means_are_those_of_the_formulas() {
         (EXPONENTIAL, las(), 8_192, Discipline::Las),
         (EXPONENTIAL, qlas(), 8_192, levels()),
         (BIMODAL, fifo(), u64::MAX, Discipline::Fcfs),
-        (BIMODAL, arrival(), 16_384, Discipline::Fcfs),
         (BIMODAL, fifo(), 1_024, Discipline::Ps),
         (BIMODAL, fair(), 1_024, Discipline::Ps),
         (BIMODAL, las(), 1_024, Discipline::Las),

@@ -1,6 +1,6 @@
 //! The schedulers that come with the library, by name.
 
-use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
+use clockworker::schedulers::{FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
 use clockworker::{Queue, QueueBuilder, QueueError};
 
 /// One of the schedulers that come with the library.
@@ -10,8 +10,6 @@ pub enum Policy {
     WokenFirst,
     /// `RunnableFifo`.
     RunnableFifo,
-    /// `ArrivalFifo`.
-    ArrivalFifo,
     /// `Las`.
     Las,
     /// `Qlas`.
@@ -27,7 +25,6 @@ impl Policy {
     pub const ALL: &[Policy] = &[
         Policy::WokenFirst,
         Policy::RunnableFifo,
-        Policy::ArrivalFifo,
         Policy::Las,
         Policy::Qlas,
         Policy::Serpt,
@@ -43,7 +40,6 @@ impl Policy {
         match self {
             Policy::WokenFirst => queue.create(),
             Policy::RunnableFifo => queue.scheduler(RunnableFifo::new()).create(),
-            Policy::ArrivalFifo => queue.scheduler(ArrivalFifo::new()).create(),
             Policy::Las => queue.scheduler(Las::new()).create(),
             Policy::Qlas => queue.scheduler(Qlas::new()).create(),
             Policy::Serpt => queue.scheduler(Serpt::new()).create(),
@@ -60,7 +56,6 @@ impl Policy {
         match self {
             Policy::WokenFirst => queue.set_scheduler(WokenFirst::new()),
             Policy::RunnableFifo => queue.set_scheduler(RunnableFifo::new()),
-            Policy::ArrivalFifo => queue.set_scheduler(ArrivalFifo::new()),
             Policy::Las => queue.set_scheduler(Las::new()),
             Policy::Qlas => queue.set_scheduler(Qlas::new()),
             Policy::Serpt => queue.set_scheduler(Serpt::new()),

@@ -28,7 +28,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, RunnableFifo, Serpt};
+use clockworker::schedulers::{Las, Qlas, RunnableFifo, Serpt};
 use clockworker_schedulers::simulate::{Policy, Queue, Service, Simulation};
 
 use crate::harness::{Comparison, Experiment, Measurement, Sample, Table, Unit, Window};
@@ -66,10 +66,9 @@ const ROUNDS: u32 = 12;
 const LOADS: [u32; 2] = [70, 90];
 
 /// The arms, with the name that the simulator has for their order. LocalSet's tasks take turns, as RunnableFifo's do.
-const ARMS: [(&str, &str, Order); 6] = [
+const ARMS: [(&str, &str, Order); 5] = [
     ("LocalSet", "fifo", |work| work.on_local_set()),
     ("Clockworker, RunnableFifo", "fifo", |work| work.under(RunnableFifo::default())),
-    ("Clockworker, ArrivalFifo", "arrival", |work| work.under(ArrivalFifo::default())),
     ("Clockworker, LAS", "las", |work| work.under(Las::default())),
     ("Clockworker, QLAS", "qlas", |work| work.under(Qlas::default())),
     ("Clockworker, SERPT", "serpt", |work| work.under(Serpt::default())),
@@ -172,9 +171,8 @@ mod tests {
 
     #[test]
     fn the_simulated_order_is_the_arms() {
-        for policy in ["fifo", "arrival", "las", "qlas"] {
-            let ends = if policy == "arrival" { [50_000, 59_000] } else { [60_000, 34_000] };
-            let mean = f64::from(ends[0] + ends[1]) / 2.0;
+        for policy in ["fifo", "las", "qlas"] {
+            let mean = f64::from(60_000 + 34_000) / 2.0;
             assert_eq!(simulated_ns(&schedule(), policy, 0.0), mean, "{policy}");
         }
         // Each piece is charged the overhead: the long job ends three pieces after the start, the short one two.

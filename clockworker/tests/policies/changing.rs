@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::rc::Rc;
 
-use clockworker::schedulers::{ArrivalFifo, Las, RunnableFifo, Scheduler};
+use clockworker::schedulers::{Las, Qlas, RunnableFifo, Scheduler};
 use clockworker::{Executor, JoinHandle, PolicyFault, Queue, spawn_local, yield_now};
 use clockworker_testing::hostile::{Call as Method, Fault, Faulty, Hostile};
 use clockworker_testing::policy::Policy;
@@ -154,7 +154,7 @@ fn the_old_scheduler_is_dropped_once_and_its_drop_may_do_anything() {
     let at_drop = OnDrop::new(move || {
         counted.set(counted.get() + 1);
         own.spawn(async {});
-        own.set_scheduler(ArrivalFifo::new()).unwrap();
+        own.set_scheduler(Qlas::new()).unwrap();
         panic_as_meant("the old scheduler, in its drop");
     });
     let old = lifo().listening(move |_| {
@@ -164,7 +164,7 @@ fn the_old_scheduler_is_dropped_once_and_its_drop_may_do_anything() {
     queue.spawn(async {});
     queue.set_scheduler(Las::new()).unwrap();
     assert_eq!(drops.get(), 1);
-    assert!(format!("{queue:?}").contains("ArrivalFifo"), "{queue:?}");
+    assert!(format!("{queue:?}").contains("Qlas"), "{queue:?}");
     settle(&ex);
     assert_finished(&ex.stats(), 2, 0, 0);
     assert_eq!((queue.stats().policy_fault, drops.get()), (None, 1));
@@ -182,7 +182,7 @@ fn aborted_tasks_go_over_too_and_are_never_polled() {
         change.set_scheduler(Las::new()).unwrap();
     });
     settle(&ex);
-    queue.set_scheduler(ArrivalFifo::new()).unwrap();
+    queue.set_scheduler(Qlas::new()).unwrap();
     settle(&ex);
     assert_eq!(output(lives).unwrap(), 7);
     assert!(doomed.into_iter().all(|task| output(task).unwrap_err().is_cancelled()));

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use clockworker::Handle;
-use clockworker::schedulers::{ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
+use clockworker::schedulers::{FairGroups, Las, Qlas, RunnableFifo, Serpt, WokenFirst};
 use clockworker_schedulers::Share;
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Job, Queue, Service, Simulation, Stream};
 use clockworker_testing::policy::Policy;
@@ -55,7 +55,6 @@ fn boxed(policy: Policy) -> Boxed {
     match policy {
         Policy::WokenFirst => Boxed::new(WokenFirst::new()),
         Policy::RunnableFifo => Boxed::new(RunnableFifo::new()),
-        Policy::ArrivalFifo => Boxed::new(ArrivalFifo::new()),
         Policy::Las => Boxed::new(Las::new()),
         Policy::Qlas => Boxed::new(Qlas::new()),
         Policy::Serpt => Boxed::new(Serpt::new()),

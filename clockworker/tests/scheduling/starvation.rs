@@ -11,8 +11,7 @@ use futures::lock::Mutex;
 use crate::support::*;
 
 /// Those that bound what a ready task waits.
-const POLICIES: [Policy; 5] =
-    [Policy::RunnableFifo, Policy::ArrivalFifo, Policy::Las, Policy::Qlas, Policy::Serpt];
+const POLICIES: [Policy; 4] = [Policy::RunnableFifo, Policy::Las, Policy::Qlas, Policy::Serpt];
 
 fn with_queue(policy: Policy) -> (Executor, Queue) {
     let ex = world();

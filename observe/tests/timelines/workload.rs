@@ -42,18 +42,18 @@ proptest! {
 
 #[test]
 fn another_policy_and_another_share_give_other_times() {
-    // A long task and a short one, and the other queue's.
-    let mut workload = workload(&[(false, 100, 8), (false, 100, 2), (true, 100, 4)]);
+    // A long task and a short one, and the other queue's. By attained service, the short one's polls come one after the other.
+    let mut workload = workload(&[(false, 200, 4), (false, 100, 2), (true, 100, 4)]);
     let ends = |done: &[Done]| {
-        let end_of = |polls: u64| done.iter().find(|done| done.job.service_ns == polls * 100_000);
-        [8, 2, 4].map(|polls| end_of(polls).unwrap().finished_ns / 1_000)
+        let end_of = |us: u64| done.iter().find(|done| done.job.service_ns == us * 1_000);
+        [800, 200, 400].map(|us| end_of(us).unwrap().finished_ns / 1_000)
     };
-    assert_eq!(ends(workload.measured()), [1_400, 800, 500]);
-    assert_eq!(ends(&replay(&workload, "woken")), [1_400, 800, 500]);
-    assert_eq!(ends(&replay(&workload, "arrival")), [1_200, 1_400, 500]);
+    assert_eq!(ends(workload.measured()), [1_400, 1_000, 600]);
+    assert_eq!(ends(&replay(&workload, "woken")), [1_400, 1_000, 600]);
+    assert_eq!(ends(&replay(&workload, "las")), [1_400, 800, 600]);
     assert_eq!(workload.set_share("default", Share::new(300).unwrap()), 1);
     assert_eq!(workload.set_share("nobody", Share::new(1).unwrap()), 0);
-    assert_eq!(ends(&replay(&workload, "arrival")), [900, 1_100, 1_400]);
+    assert_eq!(ends(&replay(&workload, "las")), [1_100, 500, 1_400]);
 }
 
 #[test]

@@ -3,12 +3,13 @@
 //! A formula is about a limit: processor sharing and least attained service cut time as finely as one likes. The policies
 //! run with polls of some microseconds here, without fair turns, and forget nothing; what that makes of the mean is inside the 2 %.
 
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
 use anyhow::ensure;
 use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Queue, Service, Simulation, Stream, format_ns};
-use clockworker_schedulers::{ArrivalFifo, FairTurns, Las, Qlas, RunnableFifo};
+use clockworker_schedulers::{FairTurns, Las, Qlas, Ready, RunnableFifo, Scheduler, Task, TaskId};
 use serde::Serialize;
 
 use crate::numbers::mean_and_error;
@@ -32,12 +33,31 @@ const PARETO: &str = "pareto:alpha=1.1,min=10us,max=100ms";
 enum Order {
     /// FCFS: `RunnableFifo` with whole jobs for polls.
     Whole,
-    /// FCFS: `ArrivalFifo`, whose jobs yield and go on. Overhead makes jobs longer, which the formula is told.
-    Arrival,
+    /// FCFS: jobs that yield and [go on](GoesOn). Overhead makes jobs longer, which the formula is told.
+    GoesOn,
     /// Processor sharing: `RunnableFifo` with short polls.
     Sharing,
     Las,
     Qlas,
+}
+
+/// First come, first served: a job that yields goes on.
+#[derive(Default)]
+struct GoesOn(VecDeque<TaskId>);
+
+impl Scheduler for GoesOn {
+    const NEEDS_SERVICE: bool = false;
+
+    fn push(&mut self, task: Task, why: Ready) {
+        match why {
+            Ready::Yielded => self.0.push_front(task.id),
+            _ => self.0.push_back(task.id),
+        }
+    }
+
+    fn pop(&mut self) -> Option<TaskId> {
+        self.0.pop_front()
+    }
 }
 
 /// A formula to be held to.
@@ -74,7 +94,7 @@ const ROWS: [Row; 17] = [
     row(EXPONENTIAL, 0.9, Order::Las, 4_096, 10),
     row(EXPONENTIAL, 0.9, Order::Qlas, 4_096, 10),
     row(BIMODAL, 0.7, Order::Whole, WHOLE, 40),
-    Row { charged: BIMODAL_LONGER, overhead_ns: 1_000, ..row(BIMODAL, 0.7, Order::Arrival, 10_000, 40) },
+    Row { charged: BIMODAL_LONGER, overhead_ns: 1_000, ..row(BIMODAL, 0.7, Order::GoesOn, 10_000, 40) },
     row(BIMODAL, 0.7, Order::Sharing, 1_024, 30),
     row(BIMODAL, 0.7, Order::Las, 4_096, 60),
     row(BIMODAL, 0.7, Order::Qlas, 4_096, 60),
@@ -194,7 +214,7 @@ impl Order {
     fn policy(self) -> Boxed {
         match self {
             Order::Whole | Order::Sharing => Boxed::new(RunnableFifo::new()),
-            Order::Arrival => Boxed::new(ArrivalFifo::new().with_fair_turns(FairTurns::NEVER)),
+            Order::GoesOn => Boxed::new(GoesOn::default()),
             Order::Las => Boxed::new(Las::new().without_half_life().with_fair_turns(FairTurns::NEVER)),
             Order::Qlas => Boxed::new(Qlas::new().without_half_life().with_fair_turns(FairTurns::NEVER)),
         }
@@ -202,7 +222,7 @@ impl Order {
 
     fn discipline(self) -> Discipline {
         match self {
-            Order::Whole | Order::Arrival => Discipline::Fcfs,
+            Order::Whole | Order::GoesOn => Discipline::Fcfs,
             Order::Sharing => Discipline::Ps,
             Order::Las => Discipline::Las,
             Order::Qlas => Discipline::levels_of(&Qlas::new()),
@@ -213,7 +233,7 @@ impl Order {
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Order::Whole => ("FCFS", "RunnableFifo"),
-            Order::Arrival => ("FCFS", "ArrivalFifo"),
+            Order::GoesOn => ("FCFS", "first come"),
             Order::Sharing => ("PS", "RunnableFifo"),
             Order::Las => ("LAS", "LAS"),
             Order::Qlas => ("multilevel", "QLAS"),

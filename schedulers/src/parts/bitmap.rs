@@ -45,10 +45,6 @@ impl Bitmap {
         }
     }
 
-    pub(crate) fn contains(&self, index: u32) -> bool {
-        self.words.get(index as usize / 64).is_some_and(|word| word & (1 << (index % 64)) != 0)
-    }
-
     /// The least member above `index`, or else the least of all.
     pub(crate) fn next_after(&self, index: u32) -> Option<u32> {
         self.at_or_above(u64::from(index) + 1).or_else(|| self.at_or_above(0))
@@ -56,7 +52,7 @@ impl Bitmap {
 
     /// The least member from `index` on.
     #[inline]
-    pub(crate) fn at_or_above(&self, index: u64) -> Option<u32> {
+    fn at_or_above(&self, index: u64) -> Option<u32> {
         let word = usize::try_from(index / 64).ok()?;
         let bits = self.words.get(word)? & (!0 << (index % 64));
         if bits != 0 {

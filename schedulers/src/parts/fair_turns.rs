@@ -19,7 +19,7 @@ pub(crate) const fn patience(pops: u64) -> u64 {
 /// How often a policy pops out of its usual order, so that no task starves: these pops are *fair turns*, and have one part in
 /// *N* of the queue's time.
 ///
-/// [`ArrivalFifo`](crate::ArrivalFifo), [`Las`](crate::Las), [`Qlas`](crate::Qlas) and [`Serpt`](crate::Serpt) have them.
+/// [`Las`](crate::Las), [`Qlas`](crate::Qlas) and [`Serpt`](crate::Serpt) have them.
 /// Each says to which task a fair turn goes, and what bound on waiting follows.
 ///
 /// Unless told otherwise, *N* is 32. That is three per cent, so a wrong guess costs the usual order little,
@@ -35,7 +35,7 @@ pub(crate) const fn patience(pops: u64) -> u64 {
 /// one poll was long, catches up on at most 67/(*N* − 1) ms of them.
 ///
 /// So with polls of at most *S*, any stretch of *N*·(*m* + 1)·(*S* + 256 ns), in which a pop counts as 256 ns besides its service,
-/// has *m* fair turns; and so has any of 2¹⁸·*N*·(*m* + 1) pops. [`ArrivalFifo`](crate::ArrivalFifo) hears of no service: for it, every *N*th pop is one.
+/// has *m* fair turns; and so has any of 2¹⁸·*N*·(*m* + 1) pops.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -88,12 +88,8 @@ impl FairTurns {
     /// is told of service.
     pub(crate) fn patience(&self, turns: u64) -> Option<u64> {
         const POPS: u64 = (LONGEST_NS / PER_POP_NS) as u64;
-        self.patience_without_service(turns.saturating_add(1).saturating_mul(POPS))
-    }
-
-    /// The same of one that is not.
-    pub(crate) fn patience_without_service(&self, turns: u64) -> Option<u64> {
-        Some(patience(turns.saturating_mul(self.every?.get().into())))
+        let pops = turns.saturating_add(1).saturating_mul(POPS);
+        Some(patience(pops.saturating_mul(self.every?.get().into())))
     }
 }
 

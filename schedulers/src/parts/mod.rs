@@ -1,6 +1,5 @@
 //! What policies are made of.
 
-pub(crate) mod arrival_order;
 pub(crate) mod attained;
 pub(crate) mod bitmap;
 pub(crate) mod bucket_entry;

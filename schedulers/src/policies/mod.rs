@@ -1,6 +1,5 @@
 //! The policies, one file for each.
 
-mod arrival_fifo;
 mod by_attained;
 mod deadline;
 mod fair_groups;
@@ -11,7 +10,6 @@ mod runnable_fifo;
 mod serpt;
 mod woken_first;
 
-pub use arrival_fifo::ArrivalFifo;
 pub use deadline::{Deadline, Late};
 pub use fair_groups::FairGroups;
 pub use las::Las;

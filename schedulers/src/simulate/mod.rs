@@ -32,7 +32,7 @@
 //!     Simulation::new([queue]).run(jobs, |done| outcome.add(done)).unwrap();
 //!     outcome.class(0).response.mean()
 //! };
-//! assert!(mean_of_short("arrival") > 100.0 * mean_of_short("qlas"));
+//! assert!(mean_of_short("fifo") > 2.0 * mean_of_short("qlas"));
 //! ```
 
 mod arrivals;

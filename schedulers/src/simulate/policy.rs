@@ -3,15 +3,14 @@
 use core::fmt;
 
 use crate::{
-    ArrivalFifo, Attributes, FairGroups, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task,
-    TaskId, WokenFirst,
+    Attributes, FairGroups, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
+    WokenFirst,
 };
 
 /// Every policy of this crate that does not go by attributes, as it is without options. A new one is one line here.
 pub const POLICIES: &[Policy] = &[
     Policy { name: "woken", title: "WokenFirst", make: || Boxed::new(WokenFirst::new()) },
     Policy { name: "fifo", title: "RunnableFifo", make: || Boxed::new(RunnableFifo::new()) },
-    Policy { name: "arrival", title: "ArrivalFifo", make: || Boxed::new(ArrivalFifo::new()) },
     Policy { name: "las", title: "LAS", make: || Boxed::new(Las::new()) },
     Policy { name: "qlas", title: "QLAS", make: || Boxed::new(Qlas::new()) },
     Policy { name: "serpt", title: "SERPT", make: || Boxed::new(Serpt::new()) },

@@ -9,8 +9,8 @@ use core::num::NonZeroU32;
 
 use clockworker_schedulers::laws::{Candidate, Crowd, EqualService, Law, Laws, Moment, Report};
 use clockworker_schedulers::{
-    ArrivalFifo, Attributes, FairGroups, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler,
-    Serpt, Task, TaskId, WokenFirst,
+    Attributes, FairGroups, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task,
+    TaskId, WokenFirst,
 };
 
 use las::las_order;
@@ -73,12 +73,6 @@ fn turns(every: u32) -> FairTurns {
     NonZeroU32::new(every).map_or(FairTurns::NEVER, FairTurns::every)
 }
 
-fn arrival_fifo(every: u32) -> Laws<'static, ArrivalFifo> {
-    Laws::new(move || ArrivalFifo::new().with_fair_turns(turns(every)))
-        .order(move |moment| moment.pops.is_multiple_of(every.into()) || least(moment, |task| task.arrival))
-        .waits_at_most(move |crowd| 2 * u64::from(every) * crowd.tasks as u64)
-}
-
 fn las(every: u32, resolution_ns: u64) -> Laws<'static, Las> {
     let las = move || Las::new().without_half_life().with_resolution_ns(resolution_ns);
     Laws::new(move || las().with_fair_turns(turns(every)))
@@ -113,8 +107,6 @@ fn fast_serpt(every: u32) -> Serpt {
 
 #[test]
 fn one_pop_in_32_is_a_fair_turn_and_the_others_are_in_order() {
-    obeys("ArrivalFifo", || arrival_fifo(32));
-    obeys("ArrivalFifo, every fourth", || arrival_fifo(4));
     obeys("Las", || las(32, 1_024));
     obeys("Las to the nanosecond", || las(32, 1).steps(4_000));
     obeys("Las to the second", || las(32, 1 << 30).steps(4_000));
@@ -126,7 +118,6 @@ fn one_pop_in_32_is_a_fair_turn_and_the_others_are_in_order() {
 
 #[test]
 fn strict_orders_have_no_exceptions() {
-    obeys("strict ArrivalFifo", || arrival_fifo(0).may_starve().steps(4_000));
     obeys("strict Las", || las(0, 1_024).may_starve().steps(4_000));
     obeys("strict Qlas", || qlas(0).may_starve().steps(4_000));
     serpt_by_rank(|| fast_serpt(0), |_| false);
@@ -134,7 +125,6 @@ fn strict_orders_have_no_exceptions() {
 
 #[test]
 fn fair_turns_all_the_time_keep_every_other_law() {
-    obeys("ArrivalFifo, always fair", || arrival_fifo(1).steps(4_000));
     let groups = |crowd: Crowd| (crowd.groups * crowd.ready) as u64;
     obeys("Las, always fair", || las(1, 1_024).steps(4_000).waits_at_most(groups));
     let levels = |crowd: Crowd| 51 * crowd.ready as u64;

@@ -3,8 +3,8 @@
 use core::fmt::Debug;
 
 use clockworker_schedulers::{
-    ArrivalFifo, Deadline, FairGroups, FairTurns, GroupId, Las, Priority, Qlas, Ready, RunnableFifo,
-    Scheduler, Serpt, Task, TaskId, WokenFirst,
+    Deadline, FairGroups, FairTurns, GroupId, Las, Priority, Qlas, Ready, RunnableFifo, Scheduler, Serpt,
+    Task, TaskId, WokenFirst,
 };
 use proptest::prelude::*;
 
@@ -21,7 +21,6 @@ fn reads<S: Scheduler>(_: S) -> [bool; 3] {
 #[test]
 fn those_that_do_not_go_by_service_read_no_clock() {
     assert_eq!(reads(RunnableFifo::new()), [false, false, false]);
-    assert_eq!(reads(ArrivalFifo::new()), [false, false, false]);
     assert_eq!(reads(WokenFirst::new()), [false, true, false]);
     assert_eq!(reads(Priority::new()), [false, true, false]);
     assert_eq!(reads(Deadline::new()), [false, true, true]);
@@ -32,11 +31,10 @@ fn those_that_do_not_go_by_service_read_no_clock() {
 /// What every policy is granted besides the bound on waiting.
 const SLACK: u64 = 65_536;
 
-/// What the policies with such fair turns promise for so many tasks: ArrivalFifo, LAS, QLAS, SERPT, Priority.
-fn promises(fair_turns: &FairTurns, tasks: usize) -> [Option<u64>; 5] {
+/// What the policies with such fair turns promise for so many tasks: LAS, QLAS, SERPT, Priority.
+fn promises(fair_turns: &FairTurns, tasks: usize) -> [Option<u64>; 4] {
     let turns = || fair_turns.clone();
     [
-        ArrivalFifo::new().with_fair_turns(turns()).patience(tasks),
         Las::new().with_fair_turns(turns()).patience(tasks),
         Qlas::new().with_fair_turns(turns()).patience(tasks),
         Serpt::new().with_fair_turns(turns()).patience(tasks),
@@ -49,15 +47,14 @@ fn promises(fair_turns: &FairTurns, tasks: usize) -> [Option<u64>; 5] {
 fn the_bound_of_each_policy_is_within_its_patience() {
     for (n, turns) in [(32, FairTurns::default()), (1_000, every(1_000))] {
         for tasks in [1_u64, 10, 1_000] {
-            // Fair turns until it is popped. ArrivalFifo hears of no service, so for it each comes after N pops; for the
-            // others after 2¹⁸·N at most, and the first after as many.
+            // Fair turns until it is popped. Each comes after 2¹⁸·N pops at most, and the first after as many.
             let pops = |fair_turns: u64| SLACK + (n << 18) * (fair_turns + 1);
             // Half of the tasks in its group and the others in one each, of up to 64 levels; with one passed over.
             let levels = |tasks: u64| tasks.min(64) * (tasks + 1).div_ceil(2).pow(2);
             let [las, qlas, serpt] = [tasks * tasks, levels(tasks), levels(tasks + 1)].map(pops);
-            let (arrival, priority) = (SLACK + n * 2 * tasks, SLACK + 1_024 * n * tasks);
+            let priority = SLACK + 1_024 * n * tasks;
             let of = usize::try_from(tasks).unwrap();
-            assert_eq!(promises(&turns, of), [arrival, las, qlas, serpt, priority].map(Some));
+            assert_eq!(promises(&turns, of), [las, qlas, serpt, priority].map(Some));
             assert_eq!(RunnableFifo::new().patience(of), Some(SLACK + tasks));
             assert_eq!(WokenFirst::new().patience(of), Some(SLACK + 32 * tasks));
             assert_eq!(Deadline::new().patience(of), None);
@@ -67,13 +64,13 @@ fn the_bound_of_each_policy_is_within_its_patience() {
 
 #[test]
 fn without_fair_turns_nothing_is_promised() {
-    assert_eq!(promises(&FairTurns::NEVER, 3), [None; 5]);
+    assert_eq!(promises(&FairTurns::NEVER, 3), [None; 4]);
 }
 
 #[test]
 fn no_number_of_tasks_is_too_large() {
     let most = usize::MAX;
-    assert_eq!(promises(&FairTurns::default(), most), [Some(u64::MAX); 5]);
+    assert_eq!(promises(&FairTurns::default(), most), [Some(u64::MAX); 4]);
     let others = [
         RunnableFifo::new().patience(most),
         WokenFirst::new().patience(most),
@@ -125,7 +122,6 @@ fn debug_is_short_however_many_tasks_there_are() {
         (look(Deadline::new()), "Deadline { timely: 0, late: 0, undated: 5000, rule: InOrder, "),
         (look(Qlas::new()), "Qlas { base_ns: 16384, ready: 5000, half_life_ns: Some(1000000000), "),
         (look(Serpt::new()), "Serpt { base_ns: 16384, ready: 5000, half_life_ns: Some(1000000000), "),
-        (look(ArrivalFifo::new()), "ArrivalFifo { "),
         (look(Las::new()), "Las { "),
     ] {
         assert!(looks.contains(wanted), "{looks}");

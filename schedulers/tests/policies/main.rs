@@ -1,6 +1,5 @@
 //! The policies inside a queue, each in its documented order.
 
-mod arrival_fifo;
 mod deadline;
 mod every_policy;
 mod fair_groups;

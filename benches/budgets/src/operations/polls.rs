@@ -5,9 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use clockworker::schedulers::{
-    ArrivalFifo, FairGroups, Las, Qlas, RunnableFifo, Scheduler, Serpt, WokenFirst,
-};
+use clockworker::schedulers::{FairGroups, Las, Qlas, RunnableFifo, Scheduler, Serpt, WokenFirst};
 use clockworker::{DEFAULT_REQUEST, ManualClock, Queue};
 use tokio::task::LocalSet;
 
@@ -19,7 +17,6 @@ pub(super) const TABLE: &[Operation] = &[
     Operation::ours("poll_by_default", "poll, WokenFirst", |region| under(WokenFirst::new(), region)),
     // The host is due before a request is spent.
     Operation::ours("poll_two_queues", "poll, two queues", |region| in_two_queues(DEFAULT_REQUEST, region)),
-    Operation::ours("poll_arrival_fifo", "poll, ArrivalFifo", |region| under(ArrivalFifo::new(), region)),
     Operation::ours("poll_qlas", "poll, Qlas", |region| under(Qlas::new(), region)),
     Operation::ours("poll_las", "poll, Las", |region| under(Las::new(), region)),
     Operation::ours("poll_serpt", "poll, Serpt", |region| under(Serpt::new(), region)),

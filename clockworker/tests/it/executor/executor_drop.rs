@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use clockworker::schedulers::{ArrivalFifo, Las, Qlas, Serpt};
+use clockworker::schedulers::{Deadline, Las, Qlas, Serpt};
 use clockworker::{Executor, JoinHandle, Queue, yield_now};
 use futures::channel::oneshot;
 
@@ -43,7 +43,7 @@ fn ring(queues: &[Queue], length: usize, reversed: bool, drops: &Count) -> Vec<J
 fn queues(ex: &Executor) -> Vec<Queue> {
     vec![
         ex.default_queue().clone(),
-        ex.new_queue("arrival").scheduler(ArrivalFifo::new()).create().unwrap(),
+        ex.new_queue("deadline").scheduler(Deadline::new()).create().unwrap(),
         ex.new_queue("las").scheduler(Las::new()).create().unwrap(),
         ex.new_queue("qlas").scheduler(Qlas::new()).create().unwrap(),
         ex.new_queue("serpt").scheduler(Serpt::new()).create().unwrap(),
