@@ -3,7 +3,7 @@
 use super::by_key::Lists;
 use super::ready_list::{ReadyList, ReadyTask};
 use super::trie::Trie;
-use crate::{Attributes, Task, TaskId};
+use crate::{Late, Task, TaskId};
 
 /// The three lists, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +25,11 @@ pub(crate) struct ByDeadline {
     timely: Option<u32>,
     /// Those that have no deadline.
     undated: ReadyList,
-    late_behind: bool,
-    now_ns: u64,
+    pub(crate) rule: Late,
+    /// What the clock read last.
+    pub(crate) now_ns: u64,
     /// Whether the last fair turn was for a late task.
-    late_had_turn: bool,
+    pub(crate) late_had_turn: bool,
 }
 
 impl ByDeadline {
@@ -39,15 +40,15 @@ impl ByDeadline {
             earliest: None,
             timely: None,
             undated: ReadyList::new(),
-            late_behind: false,
+            rule: Late::InOrder,
             now_ns: 0,
             late_had_turn: false,
         }
     }
 
-    /// Sets whether late ones wait behind.
-    pub(crate) fn set_late_behind(&mut self, late_behind: bool) {
-        self.late_behind = late_behind;
+    /// Sets what becomes of late ones.
+    pub(crate) fn set_rule(&mut self, rule: Late) {
+        self.rule = rule;
         self.find_timely();
     }
 
@@ -60,11 +61,6 @@ impl ByDeadline {
         }
     }
 
-    /// What the clock read last.
-    pub(crate) fn now_ns(&self) -> u64 {
-        self.now_ns
-    }
-
     /// How many tasks are timely, late and without a deadline. O(n·log n) of the late ones.
     pub(crate) fn lens(&self) -> [usize; 3] {
         let from_earliest = core::iter::successors(self.earliest, |&leaf| self.dated.next(leaf));
@@ -72,14 +68,10 @@ impl ByDeadline {
         [self.dated.len() - late, late, self.undated.len()]
     }
 
-    pub(crate) fn late_had_turn(&self) -> bool {
-        self.late_had_turn
-    }
-
     /// Whether a task of this deadline waits behind, as it is late.
     #[inline]
     fn is_late(&self, deadline_ns: u64) -> bool {
-        self.late_behind && deadline_ns < self.now_ns
+        self.rule == Late::Behind && deadline_ns < self.now_ns
     }
 
     /// Whether there are tasks that wait behind, as they are late.
@@ -128,11 +120,6 @@ impl ByDeadline {
 impl Lists for ByDeadline {
     type Key = u64;
     type List = List;
-
-    #[inline]
-    fn key(attributes: &Attributes) -> Option<u64> {
-        attributes.deadline_ns
-    }
 
     #[inline]
     fn is_empty(&self) -> bool {
@@ -237,10 +224,6 @@ mod tests {
         Task { id: TaskId::new(slot, 0), group: GroupId::new(slot % 2) }
     }
 
-    fn due(deadline_ns: u64) -> Attributes {
-        Attributes::new().with_deadline_ns(deadline_ns)
-    }
-
     /// The most nodes that a pop and a push pass, and a clock that moves on: seven ways down from the root at most.
     const MOST_STEPS: u64 = 7 * 129;
 
@@ -249,12 +232,12 @@ mod tests {
     fn that_100_000_become_late_at_once_moves_nothing() {
         for apart_ns in [0, 1_000] {
             let mut tasks = ByKey::new(ByDeadline::new());
-            tasks.ready.set_late_behind(true);
+            tasks.ready.set_rule(Late::Behind);
             for slot in 0..100_000 {
-                tasks.spawned(task(slot).id, &due(7 + apart_ns * u64::from(slot)));
+                tasks.keys.set_own(task(slot).id, Some(7 + apart_ns * u64::from(slot)));
                 tasks.push(task(slot));
             }
-            tasks.spawned(task(100_000).id, &due(u64::MAX));
+            tasks.keys.set_own(task(100_000).id, Some(u64::MAX));
             tasks.push(task(100_000));
             let now_ns = [3, 4, 1 << 40, 1 << 41, 1 << 41];
             let order = now_ns.map(|now_ns| {

@@ -4,7 +4,7 @@ use super::fair_turns::FairTurns;
 use super::own_or_group::OwnOrGroup;
 use super::passed_over::PassedOver;
 use super::ready_list::{ReadyList, ReadyTask};
-use crate::{Attributes, GroupId, Task, TaskId};
+use crate::{GroupId, Task, TaskId};
 
 /// Ready tasks in lists, by their keys. The first task of the first list goes first.
 pub(crate) trait Lists {
@@ -13,9 +13,6 @@ pub(crate) trait Lists {
 
     /// A name of a list.
     type List: Copy + PartialEq;
-
-    /// The key that was said.
-    fn key(attributes: &Attributes) -> Option<Self::Key>;
 
     /// Whether there are no tasks.
     fn is_empty(&self) -> bool;
@@ -58,7 +55,7 @@ pub(crate) trait Lists {
 #[derive(Clone)]
 pub(crate) struct ByKey<L: Lists> {
     pub(crate) ready: L,
-    keys: OwnOrGroup<L::Key>,
+    pub(crate) keys: OwnOrGroup<L::Key>,
     pub(crate) passed_over: PassedOver,
     /// How often a task became ready.
     pushes: u64,
@@ -75,15 +72,9 @@ impl<L: Lists> ByKey<L> {
         Self { passed_over: PassedOver::new(fair_turns), ..self }
     }
 
-    /// The key of a task: its own, or else its group's, if any.
-    #[inline]
-    pub(crate) fn key(&self, task: Task) -> Option<L::Key> {
-        self.keys.of(task)
-    }
-
     #[inline]
     pub(crate) fn push(&mut self, task: Task) {
-        self.push_under(self.key(task), task);
+        self.push_under(self.keys.of(task), task);
     }
 
     #[inline]
@@ -106,7 +97,7 @@ impl<L: Lists> ByKey<L> {
         if self.ready.is_empty() {
             return Some(task.id);
         }
-        let key = self.key(task);
+        let key = self.keys.of(task);
         if let Some(list) = self.ready.only_list(key) {
             self.passed_over.reset_row();
             self.pushes += 1;
@@ -144,31 +135,13 @@ impl<L: Lists> ByKey<L> {
         list
     }
 
-    pub(crate) fn group_opened(&mut self, group: GroupId, attributes: &Attributes) {
-        self.keys.set_group(group, L::key(attributes));
-    }
-
-    pub(crate) fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        let key = L::key(attributes);
+    /// Gives an open group a key, or takes it back: its ready tasks that have none of their own move.
+    pub(crate) fn change_group(&mut self, group: GroupId, key: Option<L::Key>) {
         let before = self.keys.set_group(group, key);
         if before != key {
             let keys = &self.keys;
             self.ready.change(before, key, |task| task.group == group && keys.follows_group(task));
         }
-    }
-
-    pub(crate) fn group_closed(&mut self, group: GroupId) {
-        self.keys.set_group(group, None);
-    }
-
-    #[inline]
-    pub(crate) fn spawned(&mut self, task: TaskId, attributes: &Attributes) {
-        self.keys.set_own(task, L::key(attributes));
-    }
-
-    #[inline]
-    pub(crate) fn finished(&mut self, task: TaskId) {
-        self.keys.set_own(task, None);
     }
 
     /// Gives memory back, but that for so many tasks and groups.
@@ -178,9 +151,9 @@ impl<L: Lists> ByKey<L> {
     }
 }
 
-/// The calls of a [`Scheduler`](crate::Scheduler) that a policy passes on to its `by_key`.
+/// The calls of a [`Scheduler`](crate::Scheduler) that a policy passes on to its `by_key`. The key is one of the attributes.
 macro_rules! calls_by_key {
-    () => {
+    ($key:ident) => {
         #[inline]
         fn push(&mut self, task: Task, _why: Ready) {
             self.by_key.push(task);
@@ -197,16 +170,16 @@ macro_rules! calls_by_key {
         }
 
         fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {
-            self.by_key.group_opened(group, attributes);
+            self.by_key.keys.set_group(group, attributes.$key);
         }
 
         fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-            self.by_key.group_changed(group, attributes);
+            self.by_key.change_group(group, attributes.$key);
         }
 
         #[inline]
         fn spawned(&mut self, task: Task, attributes: &Attributes) {
-            self.by_key.spawned(task.id, attributes);
+            self.by_key.keys.set_own(task.id, attributes.$key);
         }
 
         #[inline]
@@ -216,11 +189,11 @@ macro_rules! calls_by_key {
 
         #[inline]
         fn finished(&mut self, task: Task) {
-            self.by_key.finished(task.id);
+            self.by_key.keys.set_own(task.id, None);
         }
 
         fn group_closed(&mut self, group: GroupId) {
-            self.by_key.group_closed(group);
+            self.by_key.keys.set_group(group, None);
         }
 
         fn drained(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::by_key::Lists;
 use super::ready_list::{ReadyList, ReadyTask};
-use crate::{Attributes, Task, TaskId};
+use crate::{Task, TaskId};
 
 /// There are so many levels, one for each priority.
 const LEVELS: usize = 256;
@@ -25,8 +25,9 @@ pub(crate) struct ByPriority {
     /// Bit *l* is set if and only if list *l* has tasks.
     filled: [u64; LEVELS / 64],
     /// How many lists have tasks.
-    levels: usize,
-    ready: usize,
+    pub(crate) levels: usize,
+    /// How many tasks there are.
+    pub(crate) ready: usize,
     /// The most that were ready at a time since memory was last given back.
     most_ready: usize,
 }
@@ -35,16 +36,6 @@ impl ByPriority {
     /// Of no tasks.
     pub(crate) const fn new() -> Self {
         Self { lists: Vec::new(), filled: [0; LEVELS / 64], levels: 0, ready: 0, most_ready: 0 }
-    }
-
-    /// How many tasks there are.
-    pub(crate) fn ready(&self) -> usize {
-        self.ready
-    }
-
-    /// How many levels have tasks.
-    pub(crate) fn levels(&self) -> usize {
-        self.levels
     }
 
     #[inline]
@@ -77,11 +68,6 @@ impl ByPriority {
 impl Lists for ByPriority {
     type Key = i8;
     type List = usize;
-
-    #[inline]
-    fn key(attributes: &Attributes) -> Option<i8> {
-        attributes.priority
-    }
 
     #[inline]
     fn is_empty(&self) -> bool {
@@ -187,7 +173,7 @@ mod tests {
         let mut levels: Vec<usize> = model.iter().map(|(level, ..)| *level).collect();
         levels.sort_unstable();
         levels.dedup();
-        assert_eq!((tasks.levels(), tasks.ready()), (levels.len(), model.len()));
+        assert_eq!((tasks.levels, tasks.ready), (levels.len(), model.len()));
         assert!(levels.iter().all(|&level| tasks.any_besides(level) == (levels.len() > 1)));
     }
 

@@ -88,34 +88,32 @@ pub enum Late {
 #[derive(Clone)]
 pub struct Deadline {
     by_key: ByKey<ByDeadline>,
-    rule: Late,
 }
 
 impl Deadline {
     /// Makes an empty one that serves late tasks [in order](Late::InOrder), with a fair turn in 32 pops that pass over
     /// others.
     pub const fn new() -> Self {
-        Self { by_key: ByKey::new(ByDeadline::new()), rule: Late::InOrder }
+        Self { by_key: ByKey::new(ByDeadline::new()) }
     }
 
     /// Sets what becomes of late tasks.
     #[must_use]
-    pub fn with_late(self, rule: Late) -> Self {
-        let mut policy = Self { rule, ..self };
-        policy.by_key.ready.set_late_behind(rule == Late::Behind);
-        policy
+    pub fn with_late(mut self, rule: Late) -> Self {
+        self.by_key.ready.set_rule(rule);
+        self
     }
 
     /// Sets how often a pop that passes over others is a fair turn. With [`FairTurns::NEVER`] the order is strict.
     #[must_use]
     pub fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
-        Self { by_key: self.by_key.with_fair_turns(&fair_turns), ..self }
+        Self { by_key: self.by_key.with_fair_turns(&fair_turns) }
     }
 
     /// The deadline of a task in nanoseconds: its own, or else its group's, if any.
     #[inline]
     pub fn deadline_ns(&self, task: Task) -> Option<u64> {
-        self.by_key.key(task)
+        self.by_key.keys.of(task)
     }
 }
 
@@ -130,7 +128,7 @@ impl Scheduler for Deadline {
     const WANTS_TIME: bool = true;
     const WANTS_CLOCK: bool = true;
 
-    calls_by_key!();
+    calls_by_key!(deadline_ns);
 
     #[inline]
     fn time_is(&mut self, now_ns: u64) {
@@ -152,10 +150,10 @@ impl fmt::Debug for Deadline {
             .field("timely", &timely)
             .field("late", &late)
             .field("undated", &undated)
-            .field("rule", &self.rule)
-            .field("now_ns", &ready.now_ns())
+            .field("rule", &ready.rule)
+            .field("now_ns", &ready.now_ns)
             .field("passed_over", &self.by_key.passed_over)
-            .field("late_had_turn", &ready.late_had_turn())
+            .field("late_had_turn", &ready.late_had_turn)
             .finish_non_exhaustive()
     }
 }

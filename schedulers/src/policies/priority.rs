@@ -76,7 +76,7 @@ impl Priority {
     /// The priority of a task: its own, or else its group's, or else 0.
     #[inline]
     pub fn priority(&self, task: Task) -> i8 {
-        self.by_key.key(task).unwrap_or_default()
+        self.by_key.keys.of(task).unwrap_or_default()
     }
 }
 
@@ -90,7 +90,7 @@ impl Scheduler for Priority {
     const NEEDS_SERVICE: bool = false;
     const WANTS_TIME: bool = true;
 
-    calls_by_key!();
+    calls_by_key!(priority);
 
     /// Right while no higher level gets tasks, the level keeps that many, and no fair turn comes between.
     #[inline]
@@ -107,8 +107,8 @@ impl Scheduler for Priority {
 impl fmt::Debug for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Priority")
-            .field("ready", &self.by_key.ready.ready())
-            .field("levels", &self.by_key.ready.levels())
+            .field("ready", &self.by_key.ready.ready)
+            .field("levels", &self.by_key.ready.levels)
             .field("passed_over", &self.by_key.passed_over)
             .finish_non_exhaustive()
     }
