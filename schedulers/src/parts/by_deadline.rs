@@ -267,8 +267,8 @@ mod tests {
             tasks.pop(list);
         }
         assert!(memory(&tasks) >= 10_000);
-        tasks.shrink_to(1_000);
-        assert!(memory(&tasks) <= 2_024);
+        tasks.shrink_to(1_024);
+        assert!(memory(&tasks) <= 2 * 1_024);
         tasks.push(Some(3), ReadyTask { number: 1, task: task(5) });
         assert_eq!(tasks.pop(List::Timely), Some(task(5).id));
     }
