@@ -18,7 +18,5 @@ pub(crate) mod passed_over;
 pub(crate) mod ready_list;
 pub(crate) mod remembered;
 pub(crate) mod ring;
-pub(crate) mod slab;
 pub(crate) mod task_lists;
 pub(crate) mod tournament;
-pub(crate) mod trie;

@@ -52,9 +52,13 @@ pub enum Late {
 ///
 /// # Cost
 ///
-/// O(log n) of the ready tasks that have deadlines, in a binary trie, which is never deeper than 128; O(1) for the others, and for a task
-/// that yields and is still the first. However many become late at once, nothing moves. Nothing is allocated once the tables
-/// have grown: 52 bytes for each ready task that has a deadline, 24 for each of the others, 16 for each slot or group index up to
+/// O(log n) of the ready tasks that have deadlines, in a B-tree; O(1) where none has one. A task that yields and is still the
+/// first is not moved. However many become late at once, nothing moves.
+///
+/// A ready task that has a deadline takes 34 to 77 bytes; 64 where deadlines rise. The nodes of the tree, of eleven tasks at most,
+/// are allocated and freed as such tasks come and go. While there are no more than eleven that is none; where there are
+/// many, about one for six that come; at worst, as where there are twelve and eleven by turns, one for each. Nothing else is
+/// allocated once the tables have grown: 24 bytes for each ready task without a deadline, 16 for each slot or group index up to
 /// the highest of which a deadline was said. What a burst took of that is given back when the queue has drained.
 ///
 /// # Starvation
@@ -100,7 +104,7 @@ impl Deadline {
     /// Sets what becomes of late tasks.
     #[must_use]
     pub fn with_late(mut self, rule: Late) -> Self {
-        self.by_key.ready.set_rule(rule);
+        self.by_key.ready.rule = rule;
         self
     }
 
@@ -132,10 +136,11 @@ impl Scheduler for Deadline {
 
     #[inline]
     fn time_is(&mut self, now_ns: u64) {
-        self.by_key.ready.time_is(now_ns);
+        let ready = &mut self.by_key.ready;
+        ready.now_ns = ready.now_ns.max(now_ns);
     }
 
-    /// The next task alone where it has a deadline, as it takes a search to find the second.
+    /// The next task alone where it has a deadline, as the way to the others is not cheap.
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         self.by_key.ready.peek(ahead)
@@ -145,11 +150,9 @@ impl Scheduler for Deadline {
 impl fmt::Debug for Deadline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ready = &self.by_key.ready;
-        let [timely, late, undated] = ready.lens();
         f.debug_struct("Deadline")
-            .field("timely", &timely)
-            .field("late", &late)
-            .field("undated", &undated)
+            .field("dated", &ready.dated.len())
+            .field("undated", &ready.undated.len())
             .field("rule", &ready.rule)
             .field("now_ns", &ready.now_ns)
             .field("passed_over", &self.by_key.passed_over)

@@ -119,7 +119,7 @@ fn debug_is_short_however_many_tasks_there_are() {
     assert_eq!(look(FairGroups::new()), fair);
     for (looks, wanted) in [
         (look(Priority::new()), "Priority { ready: 5000, levels: 1, "),
-        (look(Deadline::new()), "Deadline { timely: 0, late: 0, undated: 5000, rule: InOrder, "),
+        (look(Deadline::new()), "Deadline { dated: 0, undated: 5000, rule: InOrder, "),
         (look(Qlas::new()), "Qlas { base_ns: 16384, ready: 5000, half_life_ns: Some(1000000000), "),
         (look(Serpt::new()), "Serpt { base_ns: 16384, ready: 5000, half_life_ns: Some(1000000000), "),
         (look(Las::new()), "Las { "),
