@@ -12,6 +12,7 @@ mod delay;
 mod host;
 mod idle;
 mod lag;
+mod tenants;
 mod wakes;
 
 use fastrand::Rng;
