@@ -55,9 +55,11 @@ impl Scheduler for ShortestPollFirst {
         self.ready.remove(&key)
     }
 
-    fn served(&mut self, task: Task, service_ns: u64) {
+    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
+        // (None: the drop of an aborted task.)
+        let Some(poll_ns) = service_ns.checked_div(polls.into()) else { return };
         let expected = self.expected(task);
-        *expected = *expected / 4 * 3 + service_ns / 4;
+        *expected = *expected / 4 * 3 + poll_ns / 4;
     }
 
     fn finished(&mut self, task: Task) {

@@ -97,9 +97,9 @@ fn tenants() {
 #[test]
 fn overload() {
     let expected = "\
-takes everything answered 30000, refused 0; the last took up to 1.36327s
-adaptive limit   answered 30000, refused 14917; the last took up to 10.14ms
-tower            answered 30000, refused 14901; the last took up to 10.06ms
+takes everything answered 30000, refused 0; the last took up to 1.32743s
+adaptive limit   answered 30000, refused 14916; the last took up to 10.15ms
+tower            answered 30000, refused 14901; the last took up to 10.1ms
 ";
     assert_eq!(output("overload"), expected);
 }

@@ -107,17 +107,18 @@ pub trait Scheduler {
         let _ = (task, attributes);
     }
 
-    /// The poll of `task`, which [`pop`](Scheduler::pop) gave last, took `service_ns` nanoseconds of CPU time.
+    /// The poll of `task`, which [`pop`](Scheduler::pop) gave last, was timed. It stands for `polls` polls, which took `service_ns`
+    /// nanoseconds of CPU time, so it took `service_ns / polls`.
     ///
-    /// Exactly that, where polls take two microseconds or more. Where they are shorter, the executor times one in up to sixteen, in
-    /// the mean, which it draws by lot; this is called for that one, with so many times its time, and not for the others. What a
+    /// `polls` is 1 where polls take two microseconds or more. Where they are shorter, the executor times one in up to sixteen, in
+    /// the mean, which it draws by lot; this is called for that one and not for the others. What a
     /// group is told to have had is then expected to be what it had, whatever its tasks do. Each poll is timed where those of the queue took more
     /// than 1,024 ns in the mean so far; and where those of its group did, also among short polls of others.
     ///
-    /// Also told of a task in a group that was aborted, pushed or not: dropping its future took so long. One that was never pushed
-    /// [finishes](Scheduler::finished) then, too.
-    fn served(&mut self, task: Task, service_ns: u64) {
-        let _ = (task, service_ns);
+    /// Also told of a task in a group that was aborted, pushed or not: dropping its future took so long, and `polls` is 0. One that was
+    /// never pushed [finishes](Scheduler::finished) then, too.
+    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
+        let _ = (task, polls, service_ns);
     }
 
     /// The tasks of the queue were served for so many nanoseconds since this was called last, or a little less.

@@ -198,7 +198,7 @@ impl<P: Plan, const NEEDS_SERVICE: bool> Scheduler for Hostile<P, NEEDS_SERVICE>
         self.plan.patience(tasks)
     }
 
-    fn served(&mut self, _task: Task, _service_ns: u64) {
+    fn served(&mut self, _task: Task, _polls: u32, _service_ns: u64) {
         self.plan.begin(Call::Served);
     }
 

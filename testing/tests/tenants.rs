@@ -24,10 +24,10 @@ fn come_and_go(policy: &mut impl Scheduler, key: u64) {
     policy.group_opened(TENANT.group, key, &Attributes::new());
     policy.push(TENANT, Ready::Spawned);
     while policy.pop().expect("two tasks are ready") == WORKER.id {
-        policy.served(WORKER, 8_000);
+        policy.served(WORKER, 1, 8_000);
         policy.push(WORKER, Ready::Yielded);
     }
-    policy.served(TENANT, 5_000);
+    policy.served(TENANT, 1, 5_000);
     policy.finished(TENANT);
     policy.group_closed(TENANT.group);
 }
@@ -48,7 +48,7 @@ fn memory_is_flat(name: &str, mut policy: impl Scheduler) {
     for _ in 0..1_000_000 {
         let worker = policy.pop();
         assert_eq!(worker, Some(WORKER.id));
-        policy.served(WORKER, 10_000);
+        policy.served(WORKER, 1, 10_000);
         policy.push(WORKER, Ready::Yielded);
     }
     let warm = most_bytes(&mut policy, 0..WARM);

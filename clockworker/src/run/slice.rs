@@ -317,7 +317,7 @@ fn drop_aborted<S: Scheduler>(
             if group != NO_GROUP {
                 queue.records.borrow_mut().count_drop(group, service_ns);
                 if S::NEEDS_SERVICE {
-                    calls.guard(|| policy.served(task, service_ns));
+                    calls.guard(|| policy.served(task, 0, service_ns));
                     removed.iter_mut().for_each(|removed| removed.is_known = true);
                 }
             }
@@ -483,7 +483,7 @@ fn served<S: Scheduler>(policy: &mut S, records: &mut Records, task: Task, timed
         && let Some(service_ns) = timed.service_ns
     {
         records.charge(task, timed.stands_for, service_ns);
-        policy.served(task, service_ns);
+        policy.served(task, timed.stands_for, service_ns);
     }
 }
 

@@ -75,7 +75,7 @@ impl Knowledge {
                 *self.tags.entry(attributes.tag).or_default() += 1;
             }
             // Also of one that was aborted before it was pushed: then its group pays for the drop.
-            Call::Served(task, _) => {
+            Call::Served(task, ..) => {
                 self.tasks.entry(task.id).or_insert(task.group);
             }
             Call::Finished(task) => {

@@ -167,7 +167,7 @@ impl Scheduler for Favours {
         self.last
     }
 
-    fn served(&mut self, task: Task, _ns: u64) {
+    fn served(&mut self, task: Task, _polls: u32, _ns: u64) {
         self.is_last(task);
     }
 

@@ -2,7 +2,7 @@
 //! that are timed by lot.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::pending;
 use std::rc::Rc;
 use std::time::Duration;
@@ -120,6 +120,8 @@ fn long_polls_beside_short_ones_get_no_more_than_their_part() {
 #[derive(Default)]
 struct Served {
     by_group: RefCell<BTreeMap<usize, (u64, u64)>>,
+    /// How long polls took, each by itself.
+    lengths: RefCell<BTreeSet<u64>>,
     /// How much time has passed.
     passed: Cell<u64>,
 }
@@ -130,11 +132,12 @@ impl Served {
         let served = Rc::new(Self::default());
         let notes = Rc::clone(&served);
         let spy: Spy = Spy::fifo().listening(move |call| match call {
-            Call::Served(task, service_ns) => {
+            Call::Served(task, polls, service_ns) => {
                 let mut by_group = notes.by_group.borrow_mut();
                 let (ns, calls) = by_group.entry(task.group.index()).or_default();
                 *ns += service_ns;
                 *calls += 1;
+                notes.lengths.borrow_mut().insert(service_ns / u64::from(polls));
             }
             Call::TimePassed(service_ns) => notes.passed.set(notes.passed.get() + service_ns),
             _ => {}
@@ -152,7 +155,8 @@ impl Served {
 fn served_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
     let ex = builder().host_budget(us(10)).build().unwrap();
     let (queue, served) = Served::queue(&ex);
-    let all_ns: u64 = groups.iter().flatten().sum();
+    let lengths = groups.concat();
+    let all_ns: u64 = lengths.iter().sum();
     let opened = [0, 1].map(|key| queue.group(key));
     for (group, lengths) in opened.iter().zip(groups) {
         group.spawn(async move {
@@ -166,6 +170,9 @@ fn served_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
     // But for what comes after the last reading.
     let passed = served.passed.get();
     assert!((all_ns - 10_000..=all_ns).contains(&passed), "{passed} of {all_ns} passed");
+    // The last poll of each takes no time.
+    let lengths: BTreeSet<u64> = lengths.into_iter().chain([0]).collect();
+    assert!(served.lengths.borrow().is_subset(&lengths), "{:?} of {lengths:?}", served.lengths.borrow());
     served.take().try_into().expect("two groups")
 }
 

@@ -19,7 +19,8 @@ pub(crate) enum Call<'a> {
     PushPop,
     Peek,
     Patience(usize),
-    Served(Task, u64),
+    /// So many polls, and so many nanoseconds.
+    Served(Task, u32, u64),
     TimePassed(u64),
     TimeIs(u64),
     Finished(Task),
@@ -40,7 +41,7 @@ impl fmt::Display for Call<'_> {
             Call::PushPop => f.write_str("push_pop"),
             Call::Peek => f.write_str("peek"),
             Call::Patience(tasks) => write!(f, "patience {tasks}"),
-            Call::Served(task, ns) => write!(f, "served {} {ns}", of(task)),
+            Call::Served(task, _, ns) => write!(f, "served {} {ns}", of(task)),
             Call::TimePassed(ns) => write!(f, "time_passed {ns}"),
             Call::TimeIs(ns) => write!(f, "time_is {ns}"),
             Call::Finished(task) => write!(f, "finished {}", task.id.slot()),
@@ -161,8 +162,8 @@ impl<const NEEDS_SERVICE: bool> Scheduler for Spy<NEEDS_SERVICE> {
         (self.patience)(tasks)
     }
 
-    fn served(&mut self, task: Task, service_ns: u64) {
-        (self.listener)(Call::Served(task, service_ns));
+    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
+        (self.listener)(Call::Served(task, polls, service_ns));
     }
 
     fn time_passed(&mut self, service_ns: u64) {

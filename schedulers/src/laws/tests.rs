@@ -106,7 +106,7 @@ impl Scheduler for Faulty {
         self.pop()
     }
 
-    fn served(&mut self, task: Task, _service_ns: u64) {
+    fn served(&mut self, task: Task, _polls: u32, _service_ns: u64) {
         if self.fault == Fault::GivesUp && self.last != Some(task.id) {
             self.ready.retain(|id| *id != task.id);
         }
@@ -234,7 +234,7 @@ impl Scheduler for Told<'_> {
         self.count("attributes");
     }
 
-    fn served(&mut self, _task: Task, _service_ns: u64) {
+    fn served(&mut self, _task: Task, _polls: u32, _service_ns: u64) {
         self.count("served");
     }
 

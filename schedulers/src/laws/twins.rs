@@ -29,9 +29,9 @@ impl<S: Scheduler> Twins<S> {
         (self.policy.push_pop(task), self.other.pop())
     }
 
-    pub(super) fn served(&mut self, task: Task, service_ns: u64) {
+    pub(super) fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
         if S::NEEDS_SERVICE {
-            self.tell(|policy| policy.served(task, service_ns));
+            self.tell(|policy| policy.served(task, polls, service_ns));
         }
     }
 

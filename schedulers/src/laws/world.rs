@@ -11,7 +11,7 @@ use crate::{Attributes, GroupId, Ready, Scheduler, Share, Task, TaskId};
 
 /// Shorter polls are timed by lot: one in so many, which counts for all.
 const SHORT_NS: u64 = 1_024;
-const LOT: usize = 4;
+const LOT: u32 = 4;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -178,9 +178,9 @@ impl<'a, S: Scheduler> World<'a, S> {
         let service_ns = part.service_ns(&mut self.random);
         self.longest_poll_ns = self.longest_poll_ns.max(service_ns);
         if service_ns >= SHORT_NS || !self.is_free() {
-            self.serve(slot, service_ns, service_ns);
-        } else if self.random.one_in(LOT) {
-            self.serve(slot, service_ns, service_ns * LOT as u64);
+            self.serve(slot, service_ns, 1);
+        } else if self.random.one_in(LOT as usize) {
+            self.serve(slot, service_ns, LOT);
         } else {
             self.service_ns += service_ns;
         }
@@ -206,13 +206,14 @@ impl<'a, S: Scheduler> World<'a, S> {
         Ok(())
     }
 
-    /// Tells the policy of a poll, which was timed and counts for so much.
-    fn serve(&mut self, slot: usize, service_ns: u64, told_ns: u64) {
+    /// Tells the policy of a poll, which was timed and stands for so many; or of a drop, which is none.
+    fn serve(&mut self, slot: usize, service_ns: u64, polls: u32) {
         let task = self.slots[slot].task;
+        let told_ns = service_ns * u64::from(polls.max(1));
         let group = &mut self.groups[task.group.index()];
         group.attained_ns = group.attained_ns.saturating_add(told_ns);
         self.service_ns += service_ns;
-        self.policy.served(task, told_ns);
+        self.policy.served(task, polls, told_ns);
         self.policy.time(self.service_ns - self.told_ns, self.service_ns);
         self.told_ns = self.service_ns;
     }
@@ -539,7 +540,7 @@ impl<'a, S: Scheduler> World<'a, S> {
         let group = self.slots[slot].task.group.index();
         if self.groups[group].opened.is_some() {
             let service_ns = self.random.around(10_000);
-            self.serve(slot, service_ns, service_ns);
+            self.serve(slot, service_ns, 0);
         }
     }
 

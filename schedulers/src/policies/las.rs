@@ -86,10 +86,10 @@ const DEFAULT_RESOLUTION_BITS: u32 = 10;
 /// las.push(task(0), Ready::Spawned);
 /// las.push(task(1), Ready::Spawned);
 /// assert_eq!(las.pop(), Some(task(0).id));
-/// las.served(task(0), 5_000);
+/// las.served(task(0), 1, 5_000);
 /// las.push(task(0), Ready::Yielded);
 /// assert_eq!(las.pop(), Some(task(1).id)); // it has received nothing yet
-/// las.served(task(1), 3_000);
+/// las.served(task(1), 1, 3_000);
 /// las.push(task(1), Ready::Yielded);
 /// assert_eq!(las.pop(), Some(task(1).id)); // 3 µs against 5
 /// ```

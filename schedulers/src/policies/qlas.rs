@@ -69,10 +69,10 @@ use crate::parts::half_life::HalfLife;
 /// qlas.push(task(0), Ready::Spawned);
 /// qlas.push(task(1), Ready::Spawned);
 /// assert_eq!(qlas.pop(), Some(task(0).id));
-/// qlas.served(task(0), 10_000);
+/// qlas.served(task(0), 1, 10_000);
 /// qlas.push(task(0), Ready::Yielded);
 /// assert_eq!(qlas.pop(), Some(task(0).id)); // still in level 0, so it goes on
-/// qlas.served(task(0), 10_000);
+/// qlas.served(task(0), 1, 10_000);
 /// qlas.push(task(0), Ready::Yielded);
 /// assert_eq!(qlas.pop(), Some(task(1).id)); // 20 µs: level 1
 /// ```

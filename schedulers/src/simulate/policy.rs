@@ -87,7 +87,7 @@ pub(super) trait AnyScheduler {
     fn push(&mut self, task: Task, why: Ready);
     fn pop(&mut self) -> Option<TaskId>;
     fn push_pop(&mut self, task: Task) -> Option<TaskId>;
-    fn served(&mut self, task: Task, service_ns: u64);
+    fn served(&mut self, task: Task, polls: u32, service_ns: u64);
     fn time_passed(&mut self, service_ns: u64);
     fn time_is(&mut self, now_ns: u64);
     fn finished(&mut self, task: Task);
@@ -109,8 +109,8 @@ impl<S: Scheduler> AnyScheduler for S {
         Scheduler::push_pop(self, task)
     }
 
-    fn served(&mut self, task: Task, service_ns: u64) {
-        Scheduler::served(self, task, service_ns);
+    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
+        Scheduler::served(self, task, polls, service_ns);
     }
 
     fn time_passed(&mut self, service_ns: u64) {

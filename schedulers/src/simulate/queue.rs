@@ -246,7 +246,7 @@ impl Tasks {
         live.ready = !is_over;
         let (job, task) = (live.job, live.task(id.slot() as u32));
         if self.policy.needs_service {
-            self.policy.scheduler.served(task, service_ns);
+            self.policy.scheduler.served(task, 1, service_ns);
         }
         if self.policy.wants_time {
             self.policy.scheduler.time_passed(service_ns);

@@ -43,8 +43,8 @@ impl<S: Scheduler> Scheduler for Grudging<S> {
     fn pop(&mut self) -> Option<TaskId> {
         self.0.pop()
     }
-    fn served(&mut self, task: Task, service_ns: u64) {
-        self.0.served(task, service_ns);
+    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
+        self.0.served(task, polls, service_ns);
     }
     fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
         self.0.group_opened(group, key, attributes);

@@ -67,8 +67,8 @@ impl Scheduler for Watched {
         self.0.borrow_mut().pushes += 1;
         self.0.borrow_mut().serpt.push_pop(task)
     }
-    fn served(&mut self, task: Task, service_ns: u64) {
-        self.0.borrow_mut().learn(|serpt| serpt.served(task, service_ns));
+    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
+        self.0.borrow_mut().learn(|serpt| serpt.served(task, polls, service_ns));
     }
     fn group_closed(&mut self, group: GroupId) {
         self.0.borrow_mut().learn(|serpt| serpt.group_closed(group));

@@ -99,7 +99,7 @@ fn unless_a_scheduler_says_otherwise_nothing_is_promised() {
 
 /// How a policy looks with 5,000 ready tasks, one of which has had a millisecond. It works as before when all have left.
 fn look(mut policy: impl Scheduler + Debug) -> String {
-    policy.served(task(0), 1 << 20);
+    policy.served(task(0), 1, 1 << 20);
     spawn(&mut policy, (0..5_000).map(task));
     let looks = format!("{policy:?}");
     assert!(looks.len() < 300, "{looks}");
@@ -146,7 +146,7 @@ fn make_calls(mut policy: impl Scheduler, calls: &[(u8, u32, u32)]) {
         match call {
             0 | 1 => policy.push(member(slot, group), Ready::Woken),
             2 => drop(policy.pop()),
-            3 => policy.served(member(slot, group), 40 << (10 * slot)),
+            3 => policy.served(member(slot, group), 1, 40 << (10 * slot)),
             4 => policy.group_closed(GroupId::new(group)),
             5 => policy.group_opened(GroupId::new(group), slot.into(), &attributes(slot + 1)),
             6 => policy.group_changed(GroupId::new(group), &attributes(slot + 1)),

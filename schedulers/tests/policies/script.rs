@@ -27,7 +27,7 @@ pub(crate) fn spawn_served(
     service_ns: u64,
     tasks: impl IntoIterator<Item = Task> + Clone,
 ) {
-    tasks.clone().into_iter().for_each(|task| policy.served(task, service_ns));
+    tasks.clone().into_iter().for_each(|task| policy.served(task, 1, service_ns));
     spawn(policy, tasks);
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn trace(
 
 /// The task popped last took so long, and yields.
 pub(crate) fn poll_of(policy: &mut impl Scheduler, task: Task, service_ns: u64) {
-    policy.served(task, service_ns);
+    policy.served(task, 1, service_ns);
     policy.time_passed(service_ns);
     policy.push(task, Ready::Yielded);
 }

@@ -176,7 +176,7 @@ impl<S: Scheduler> World<S> {
         let Slot { task, key, .. } = self.slots[slot];
         let is_half_price = self.fault == Fault::HalfPrice && task.group.index() > 0;
         let told_ns = if is_half_price { service_ns / 2 } else { service_ns };
-        self.policy.served(self.known(task), told_ns);
+        self.policy.served(self.known(task), 1, told_ns);
         self.policy.time_passed(told_ns);
         self.passed_ns += service_ns;
         self.tenants.get_mut(&key).unwrap().received_ns += service_ns;
@@ -303,9 +303,9 @@ impl<A: Scheduler, B: Scheduler> Scheduler for Beside<A, B> {
         self.compare(popped, expected)
     }
 
-    fn served(&mut self, task: Task, service_ns: u64) {
-        self.policy.served(task, service_ns);
-        self.model.served(task, service_ns);
+    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
+        self.policy.served(task, polls, service_ns);
+        self.model.served(task, polls, service_ns);
     }
 
     fn finished(&mut self, task: Task) {

@@ -173,7 +173,7 @@ impl<S: Scheduler> Stage<S> {
         self.slots[slot].state = State::Running;
         self.pops += 1;
         let (service_ns, end) = act(group, &mut self.random);
-        self.policy.served(task, service_ns);
+        self.policy.served(task, 1, service_ns);
         if S::WANTS_TIME {
             self.policy.time_passed(service_ns);
         }

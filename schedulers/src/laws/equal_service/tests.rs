@@ -54,7 +54,7 @@ impl Scheduler for Plain {
         }
     }
 
-    fn served(&mut self, task: Task, service_ns: u64) {
+    fn served(&mut self, task: Task, _polls: u32, service_ns: u64) {
         let group = self.groups.entry(task.group).or_default();
         group.0 += if self.fault == Fault::CountsPolls { 1 } else { service_ns };
     }

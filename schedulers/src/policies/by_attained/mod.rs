@@ -411,7 +411,7 @@ impl<R: Rank> Scheduler for ByAttained<R> {
     }
 
     #[inline]
-    fn served(&mut self, task: Task, service_ns: u64) {
+    fn served(&mut self, task: Task, _polls: u32, service_ns: u64) {
         let index = task.group.index() as u32;
         self.occasions.served(service_ns);
         let group = self.groups.get_mut(index);

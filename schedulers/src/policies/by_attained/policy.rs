@@ -80,8 +80,8 @@ macro_rules! policy_by_attained {
             }
 
             #[inline]
-            fn served(&mut self, task: crate::Task, service_ns: u64) {
-                self.0.served(task, service_ns);
+            fn served(&mut self, task: crate::Task, polls: u32, service_ns: u64) {
+                self.0.served(task, polls, service_ns);
             }
 
             fn group_opened(&mut self, group: crate::GroupId, key: u64, attributes: &crate::Attributes) {

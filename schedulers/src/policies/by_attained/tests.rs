@@ -23,7 +23,7 @@ fn most_moves<R: Rank>(
     let moves = |_| {
         let before = policy.groups.moves;
         let slot = popped.unwrap().slot() as u32;
-        policy.served(task(slot, group(slot)), service_ns);
+        policy.served(task(slot, group(slot)), 1, service_ns);
         popped = policy.push_pop(task(slot, group(slot)));
         policy.groups.moves - before
     };
@@ -67,13 +67,13 @@ fn what_was_learnt_moves_few_groups_at_a_time() {
     let rank = Expected::new();
     let mut policy = ByAttained::new(rank).with_half_life(HalfLife::NEVER).with_fair_turns(FairTurns::NEVER);
     let teach = |policy: &mut ByAttained<Expected>, ns: u64| {
-        policy.served(task(1, 1), ns);
+        policy.served(task(1, 1), 1, ns);
         policy.group_closed(GroupId::new(1));
     };
     (0..2_000).for_each(|_| teach(&mut policy, 10_000_000));
     let groups = 2..100_002;
     for group in groups.clone() {
-        policy.served(task(group, group), 1_000_000);
+        policy.served(task(group, group), 1, 1_000_000);
         policy.push(task(group, group), Ready::Woken);
     }
     policy.push(task(0, 0), Ready::Woken);
@@ -106,7 +106,7 @@ fn the_memory_of_a_burst_is_given_back_but_for_what_groups_have_attained() {
             while let Some(popped) = policy.pop() {
                 let slot = popped.slot() as u32;
                 let group = if slot < burst { slot / 2 } else { slot };
-                policy.served(task(slot, group), 100);
+                policy.served(task(slot, group), 1, 100);
                 if group != last {
                     policy.group_closed(GroupId::new(group));
                 }

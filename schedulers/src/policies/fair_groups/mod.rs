@@ -109,7 +109,7 @@ const KEPT: usize = 65_536;
 /// for _ in 0..400 {
 ///     let popped = task(fair.pop().unwrap().slot() as u32);
 ///     polls[popped.group.index()] += 1;
-///     fair.served(popped, 50_000);
+///     fair.served(popped, 1, 50_000);
 ///     fair.push(popped, Ready::Yielded);
 /// }
 /// assert_eq!(polls, [100, 300]);
@@ -252,7 +252,7 @@ impl Scheduler for FairGroups {
     }
 
     #[inline]
-    fn served(&mut self, task: Task, service_ns: u64) {
+    fn served(&mut self, task: Task, _polls: u32, service_ns: u64) {
         let index = task.group.index() as u32;
         let service_ns = service_ns.max(1);
         if self.turn.is_of(index) {

@@ -10,7 +10,7 @@ fn task(slot: u32, group: u32) -> Task {
 
 fn poll(fair: &mut FairGroups, group: u32, service_ns: u64) -> u32 {
     let slot = fair.pop().unwrap().slot() as u32;
-    fair.served(task(slot, group), service_ns);
+    fair.served(task(slot, group), 1, service_ns);
     slot
 }
 
@@ -26,10 +26,10 @@ fn a_million_short_lived_tenants_leave_nothing_behind() {
         fair.push(task(index, index), Ready::Spawned);
         while poll(&mut fair, 0, 0) == 0 {
             // It was charged for a nanosecond of its own. Now for its poll.
-            fair.served(task(0, 0), 8_000);
+            fair.served(task(0, 0), 1, 8_000);
             fair.push(task(0, 0), Ready::Yielded);
         }
-        fair.served(task(index, index), 5_000);
+        fair.served(task(index, index), 1, 5_000);
         fair.finished(task(index, index));
         fair.group_closed(GroupId::new(index));
         most = most.max(fair.debts.len());
@@ -101,7 +101,7 @@ fn after_a_hundred_years_the_order_is_the_same() {
     let month_ns = CENTURY_NS / 1_200;
     for _ in 0..1_200 {
         let group = fair.pop().unwrap().slot() as u32;
-        fair.served(task(group, group), month_ns);
+        fair.served(task(group, group), 1, month_ns);
         fair.push(task(group, group), Ready::Yielded);
     }
     assert_eq!(fair.owes_ns(GroupId::new(1)), month_ns, "its last poll");
@@ -121,8 +121,8 @@ fn polls_without_end_saturate() {
     fair.push(task(1, 1), Ready::Spawned);
     for _ in 0..100 {
         let group = fair.pop().unwrap().slot() as u32;
-        fair.served(task(group, group), u64::MAX);
-        fair.served(task(group, group), u64::MAX);
+        fair.served(task(group, group), 1, u64::MAX);
+        fair.served(task(group, group), 1, u64::MAX);
         fair.push(task(group, group), Ready::Yielded);
     }
     assert_eq!(fair.patience(2), Some(u64::MAX));

@@ -116,7 +116,7 @@ use sizes::Sizes;
 /// let mut serpt = Serpt::new();
 /// for n in 0..100 {
 ///     // Most take 10 µs; one in ten takes 10 ms.
-///     serpt.served(task(0), if n % 10 == 0 { 10_000_000 } else { 10_000 });
+///     serpt.served(task(0), 1, if n % 10 == 0 { 10_000_000 } else { 10_000 });
 ///     serpt.group_closed(task(0).group);
 /// }
 /// // One that has run for 20 µs is a long one, and has nearly all before it.

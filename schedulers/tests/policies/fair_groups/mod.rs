@@ -48,19 +48,19 @@ fn a_group_that_becomes_ready_in_a_turn_of_which_nothing_was_told_stands_where_t
         let mut fair = FairGroups::new().with_burst_ns(burst_ns);
         spawn(&mut fair, [task(0), task(1)]);
         assert_eq!(fair.pop(), Some(task(0).id));
-        fair.served(task(0), LONG_NS);
+        fair.served(task(0), 1, LONG_NS);
         assert_eq!(fair.push_pop(task(0)), Some(task(1).id));
-        fair.served(task(1), 100);
+        fair.served(task(1), 1, 100);
         fair.finished(task(1));
         // Its next turn: of its first poll, in which another becomes ready, nothing is said.
         assert_eq!(fair.pop(), Some(task(0).id));
         fair.push(task(2), Ready::Woken);
         assert_eq!(fair.push_pop(task(0)), Some(task(0).id));
-        fair.served(task(0), LONG_NS);
+        fair.served(task(0), 1, LONG_NS);
         fair.push(task(0), Ready::Yielded);
         let mut at_a_stretch = 0;
         while fair.pop() == Some(task(2).id) {
-            fair.served(task(2), LONG_NS);
+            fair.served(task(2), 1, LONG_NS);
             fair.push(task(2), Ready::Yielded);
             at_a_stretch += 1;
         }
@@ -193,11 +193,11 @@ fn the_patience_holds_for_polls_of_no_length() {
         }
         spawn(&mut fair, (0..groups).map(task));
         assert_eq!(fair.pop(), Some(task(0).id));
-        fair.served(task(0), 1_000);
+        fair.served(task(0), 1, 1_000);
         fair.push(task(0), Ready::Yielded);
         let mut pops = 0_u64;
         while let Some(id) = fair.pop().filter(|&id| id != task(0).id) {
-            fair.served(task(id.slot() as u32), 0);
+            fair.served(task(id.slot() as u32), 1, 0);
             fair.push(task(id.slot() as u32), Ready::Yielded);
             pops += 1;
         }
@@ -214,7 +214,7 @@ fn peek_looks_ahead_in_the_group_that_goes_on() {
     spawn(&mut fair, [member(4, 1), member(2, 1), member(7, 1), member(9, 2)]);
     assert_eq!(fair.pop(), Some(member(4, 1).id));
     assert_eq!(ahead(&fair), [2, 7]);
-    fair.served(member(4, 1), QUANTUM_NS);
+    fair.served(member(4, 1), 1, QUANTUM_NS);
     assert_eq!(ahead(&fair), [], "the turn is over");
 }
 

@@ -167,7 +167,7 @@ impl Scheduler for Model {
         self.groups.get_mut(&group)?.tasks.pop_front()
     }
 
-    fn served(&mut self, task: Task, service_ns: u64) {
+    fn served(&mut self, task: Task, _polls: u32, service_ns: u64) {
         let service_ns = service_ns.max(1);
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.group == task.group.index() as u32) {
             turn.received_ns += service_ns;
