@@ -7,14 +7,14 @@ use std::sync::{Arc, LazyLock};
 
 use clockworker_schedulers::{Attributes, Share};
 
-use crate::large::boxed_if_large;
+use crate::large::{boxed_if_large, is_large};
 use crate::queue::{GroupError, GroupIndex, NO_GROUP};
 use crate::queue_handle::Queue;
 use crate::run::GroupStats;
 use crate::spawn_when_room::SpawnWhenRoom;
 use crate::task::{JoinHandle, Label, TaskRequest};
 use crate::task_builder::TaskBuilder;
-use crate::try_spawn::TrySpawnError;
+use crate::try_spawn::{TrySpawnError, try_spawn, try_spawn_boxed};
 
 /// Tasks of a queue that belong together. From [`Queue::group`], or with attributes from [`Queue::new_group`].
 ///
@@ -205,11 +205,9 @@ impl Group {
         F::Output: 'static,
     {
         let Queue { core, inner } = &self.queue;
-        match core.may_spawn_now(inner, self.index) {
-            Ok(()) => {
-                Ok(boxed_if_large!(future: F, core.spawn_into_room(inner, self.index, Label::here(), future)))
-            }
-            Err(why) => Err(TrySpawnError::new(future, why)),
+        match const { is_large::<F>() } {
+            true => try_spawn_boxed(core, (inner, self.index), Label::here(), Box::new(future)),
+            false => try_spawn(core, (inner, self.index), Label::here(), future),
         }
     }
 
@@ -221,7 +219,7 @@ impl Group {
         F: Future + 'static,
         F::Output: 'static,
     {
-        SpawnWhenRoom::new(self.queue.clone(), Some(self.clone()), future)
+        SpawnWhenRoom::new(self.queue.clone(), Some(self.clone()), Box::new(future))
     }
 
     pub(crate) fn index(&self) -> GroupIndex {

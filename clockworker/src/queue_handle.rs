@@ -11,7 +11,7 @@ use clockworker_schedulers::{Attributes, Scheduler, Share};
 
 use crate::group::Group;
 use crate::group_builder::GroupBuilder;
-use crate::large::boxed_if_large;
+use crate::large::{boxed_if_large, is_large};
 use crate::queue::{NO_GROUP, QueueError};
 use crate::queue_builder::{QueueBuilder, request_ns};
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
@@ -19,7 +19,7 @@ use crate::shutdown::{self, ShutdownReport};
 use crate::spawn_when_room::SpawnWhenRoom;
 use crate::task::{JoinHandle, Label, TaskRequest};
 use crate::task_builder::TaskBuilder;
-use crate::try_spawn::TrySpawnError;
+use crate::try_spawn::{TrySpawnError, try_spawn, try_spawn_boxed};
 
 /// Tasks with a share of the thread's CPU. From [`Executor::new_queue`](crate::Executor::new_queue).
 ///
@@ -120,11 +120,9 @@ impl Queue {
         F::Output: 'static,
     {
         let Self { core, inner } = self;
-        match core.may_spawn_now(inner, NO_GROUP) {
-            Ok(()) => {
-                Ok(boxed_if_large!(future: F, core.spawn_into_room(inner, NO_GROUP, Label::here(), future)))
-            }
-            Err(why) => Err(TrySpawnError::new(future, why)),
+        match const { is_large::<F>() } {
+            true => try_spawn_boxed(core, (inner, NO_GROUP), Label::here(), Box::new(future)),
+            false => try_spawn(core, (inner, NO_GROUP), Label::here(), future),
         }
     }
 
@@ -135,7 +133,7 @@ impl Queue {
         F: Future + 'static,
         F::Output: 'static,
     {
-        SpawnWhenRoom::new(self.clone(), None, future)
+        SpawnWhenRoom::new(self.clone(), None, Box::new(future))
     }
 
     /// The group of that key, to spawn tasks that belong together: a tenant's, a client's, a request's.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use crate::group::Group;
-use crate::large::boxed_if_large;
+use crate::large::is_large;
 use crate::queue::{NO_GROUP, Waiter};
 use crate::queue_handle::Queue;
 use crate::task::{JoinHandle, Label, coop};
@@ -25,8 +25,6 @@ use crate::try_spawn::TrySpawnError;
 /// other groups while its own group is full. The queue calls it at the end of the slice in which room was made (or when a
 /// limit is changed, or when another leaves the line), and keeps the room for it until it is polled. So only as many are
 /// woken as there is room for. Standing in line, leaving it and being called take O(log n) steps.
-///
-/// It holds the task's future until then: box a future of many kilobytes.
 ///
 /// A task that waits for room in its own queue takes up room there itself: if all tasks of a full queue wait so, they wait for
 /// ever.
@@ -62,15 +60,15 @@ pub struct SpawnWhenRoom<F> {
     queue: Queue,
     group: Option<Group>,
     label: Label,
-    /// None once done.
-    future: Option<F>,
+    /// None once done. In a box, as a future of any size may wait here.
+    future: Option<Box<F>>,
     /// None until it has to wait, and once done.
     waiter: Option<Rc<Waiter>>,
 }
 
 impl<F> SpawnWhenRoom<F> {
     #[cfg_attr(feature = "observe", track_caller)]
-    pub(crate) fn new(queue: Queue, group: Option<Group>, future: F) -> Self {
+    pub(crate) fn new(queue: Queue, group: Option<Group>, future: Box<F>) -> Self {
         Self { queue, group, label: Label::here(), future: Some(future), waiter: None }
     }
 
@@ -80,9 +78,6 @@ impl<F> SpawnWhenRoom<F> {
         }
     }
 }
-
-// The future is moved to its task before it is polled.
-impl<F> Unpin for SpawnWhenRoom<F> {}
 
 impl<F> Future for SpawnWhenRoom<F>
 where
@@ -101,7 +96,10 @@ where
         let spawned = match room {
             Ok(()) => {
                 let label = label.clone();
-                Ok(boxed_if_large!(future: F, core.spawn_into_room(inner, group, label, future)))
+                Ok(match const { is_large::<F>() } {
+                    true => core.spawn_into_room(inner, group, label, Box::into_pin(future)),
+                    false => core.spawn_into_room(inner, group, label, *future),
+                })
             }
             Err(why) => {
                 core.count_refused(inner);

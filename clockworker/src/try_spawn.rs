@@ -2,26 +2,31 @@
 
 use std::error::Error;
 use std::fmt;
+use std::future::Future;
+use std::rc::Rc;
 
-use crate::task::Refused;
+use crate::queue::GroupIndex;
+use crate::run::{Core, RunQueue};
+use crate::task::{JoinHandle, Label, Refused};
 
 /// Why a future was not spawned, and the future. From [`Queue::try_spawn`](crate::Queue::try_spawn),
 /// [`Queue::spawn_when_room`](crate::Queue::spawn_when_room) and the same of [`Group`](crate::Group).
 ///
 /// Dropping it drops the future, which was never polled.
 pub struct TrySpawnError<F> {
-    future: F,
+    /// In a box, so that a result is small whatever the future is.
+    future: Box<F>,
     why: Refused,
 }
 
 impl<F> TrySpawnError<F> {
-    pub(crate) fn new(future: F, why: Refused) -> Self {
+    pub(crate) fn new(future: Box<F>, why: Refused) -> Self {
         Self { future, why }
     }
 
     /// Gives the future back.
     pub fn into_future(self) -> F {
-        self.future
+        *self.future
     }
 
     /// Whether the queue or the group was full: it had as many tasks as it takes, or others waited for room.
@@ -58,3 +63,37 @@ impl<F> fmt::Debug for TrySpawnError<F> {
 }
 
 impl<F> Error for TrySpawnError<F> {}
+
+/// Spawns a task where there is room for it.
+pub(crate) fn try_spawn<F>(
+    core: &Rc<Core>,
+    (queue, group): (&Rc<RunQueue>, GroupIndex),
+    label: Label,
+    future: F,
+) -> Result<JoinHandle<F::Output>, TrySpawnError<F>>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    match core.may_spawn_now(queue, group) {
+        Ok(()) => Ok(core.spawn_into_room(queue, group, label, future)),
+        Err(why) => Err(TrySpawnError::new(Box::new(future), why)),
+    }
+}
+
+/// The same of a large future, which stays in its box.
+pub(crate) fn try_spawn_boxed<F>(
+    core: &Rc<Core>,
+    (queue, group): (&Rc<RunQueue>, GroupIndex),
+    label: Label,
+    future: Box<F>,
+) -> Result<JoinHandle<F::Output>, TrySpawnError<F>>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    match core.may_spawn_now(queue, group) {
+        Ok(()) => Ok(core.spawn_into_room(queue, group, label, Box::into_pin(future))),
+        Err(why) => Err(TrySpawnError::new(future, why)),
+    }
+}
