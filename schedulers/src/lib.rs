@@ -33,7 +33,7 @@
 //! ones waiting. [`Serpt`] where, besides, the long ones are to end soon, one after another, and sizes tomorrow are like
 //! those of today. [`Las`] where sizes have a heavy tail: where they come in two kinds, it is much worse for the long ones.
 //! [`Priority`] where it is known beforehand what goes before what, [`Deadline`] where it is known by when.
-//! Tenants that always have work get equal service under [`Las`] and [`Qlas`], and under [`Serpt`] if they are sixteen at most.
+//! Tenants that always have work get equal service under [`Las`], and under [`Qlas`] and [`Serpt`] if they are sixteen at most.
 //!
 //! # Your own policy
 //!
