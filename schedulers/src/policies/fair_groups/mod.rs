@@ -61,7 +61,8 @@ const KEPT: usize = 65_536;
 /// that much sooner, so it gains nothing. This keeps groups that sleep between short polls in the order of waking, where
 /// sorting them by nanoseconds would cost more than the polls.
 ///
-/// - **A group that was just opened**, and a new task without a group, has no burst: they were not idle.
+/// - **A group that was just opened**, and a new task without a group, has no burst: it was not idle. So keep a handle of a tenant
+///   whose requests come one at a time: without one its group closes with its last task, and opens anew.
 /// - **Another weight** counts from then on. The group owes as much service as before, and has no burst.
 /// - **A group that is opened again** under the same key owes what it owed when it closed, unless V has passed that.
 /// - **A new group under the index** of one that has closed owes what that one owed, unless V has passed it. Otherwise a stream
