@@ -7,7 +7,7 @@ use crate::parts::fair_turns::patience;
 use crate::parts::ring::Ring;
 use crate::{Ready, Scheduler, Task, TaskId};
 
-/// So much more service than those that yielded the others may receive before them. Nanoseconds.
+/// By so much the others may be ahead. Nanoseconds.
 const MOST_AHEAD_NS: u64 = 1_000_000;
 
 /// And so many pops in a row.
@@ -25,14 +25,14 @@ const MOST_PASSED: u32 = 31;
 /// pieces yields again, and then counts as one that yielded until it is woken.
 ///
 /// A woken task never waits for one that became ready after it. So it is popped after no more pops than by
-/// [`RunnableFifo`](crate::RunnableFifo). Those that yielded are passed over for 31 pops in a row at most, and while the others have
-/// received no more than a millisecond more than they since then: after that one of them is popped, if it yielded before the first woken
-/// one was woken. So where woken tasks keep the thread busy for less than half of the time, they go first. Where they would keep it
-/// busy all the time, they leave half of it, or what the others would have by [`RunnableFifo`](crate::RunnableFifo) if that is less; or one
-/// poll in 32, if theirs are short.
+/// [`RunnableFifo`](crate::RunnableFifo). Those that yielded are passed over for 31 pops in a row at most, and while the others are
+/// ahead of two thirds of what they receive by no more than a millisecond. After that one of them is popped, if it yielded before the first
+/// woken one was woken. So woken tasks that keep the thread busy for two fifths of the time go first. Where they would keep it
+/// busy all the time, they leave three fifths of it, or what the others would have by [`RunnableFifo`](crate::RunnableFifo) if that is
+/// less; or one poll in 32, if theirs are short.
 ///
 /// With *Y* tasks that yielded, each waits for those that were woken before it, and besides for 32·*Y* pops at most, and for a millisecond
-/// and 2·*Y* + 1 polls at most.
+/// and 5/3·*Y* + 1 polls at most.
 ///
 /// Apart from that it pays no regard to how long polls take. It costs as much as [`RunnableFifo`](crate::RunnableFifo), which is
 /// this order without the distinction, and reads no clock.
@@ -57,7 +57,7 @@ pub struct WokenFirst {
     last: Last,
     /// How many pops in a row have passed over those that yielded.
     passed: u32,
-    /// What the others have received more than those that yielded, while these waited. Nanoseconds.
+    /// What the others have received more than two thirds of what those that yielded have, while these waited. Nanoseconds.
     ahead_ns: u64,
     /// Tasks that yielded and were popped while woken ones waited.
     turns: u64,
@@ -204,7 +204,7 @@ impl Scheduler for WokenFirst {
     #[inline]
     fn time_passed(&mut self, service_ns: u64) {
         if self.last == Last::YieldedAgain {
-            self.ahead_ns = self.ahead_ns.saturating_sub(service_ns);
+            self.ahead_ns = self.ahead_ns.saturating_sub(service_ns - service_ns / 3);
         } else if !self.yielded.is_empty() {
             self.ahead_ns = self.ahead_ns.min(MOST_AHEAD_NS).saturating_add(service_ns);
         }

@@ -117,7 +117,7 @@ fn the_wait_of_the_next_begins_when_one_was_popped() {
 
 /// As from a flood of woken tasks and several that tokio's budget cuts short: the time of those is not the others'.
 #[test]
-fn several_with_long_polls_have_every_other_poll_and_no_more() {
+fn several_with_long_polls_have_three_polls_of_five() {
     let mut policy = WokenFirst::new();
     (0..3).for_each(|slot| policy.push(task(slot), Ready::Yielded));
     (3..40).for_each(|slot| policy.push(task(slot), Ready::Woken));
@@ -133,7 +133,7 @@ fn several_with_long_polls_have_every_other_poll_and_no_more() {
         .collect();
     assert_eq!(
         order,
-        [3, 0, 4, 1, 5, 2, 6, 7],
+        [3, 0, 4, 1, 2, 5, 6, 7],
         "and no second turn before the woken ones, as in order of becoming ready"
     );
 }
@@ -156,14 +156,14 @@ fn part_of_yielders(yielders: u32, yielders_ns: u64, woken: u32, woken_ns: u64) 
 }
 
 #[test]
-fn those_that_yield_have_half_of_the_time_or_what_they_have_under_fifo() {
+fn those_that_yield_have_three_fifths_of_the_time_or_what_they_have_under_fifo() {
     for (yielders, yielders_ns) in [(1, 5_000), (100, 5_000), (3, 200_000)] {
         for woken_ns in [5_000, 20_000, 300_000] {
             let part = part_of_yielders(yielders, yielders_ns, 2, woken_ns);
             let a_round = u64::from(yielders) * yielders_ns;
             let under_fifo = a_round as f64 / (a_round + 2 * woken_ns) as f64;
             let one_in_32 = yielders_ns as f64 / (yielders_ns + 31 * woken_ns) as f64;
-            let due = under_fifo.min(one_in_32.max(0.5));
+            let due = under_fifo.min(one_in_32.max(0.6));
             assert!((part - due).abs() < 0.01, "{yielders} × {yielders_ns}, {woken_ns}: {part}, due {due}");
         }
     }
@@ -204,7 +204,7 @@ fn the_wait_of_those_that_yielded_is_bounded() {
             let (pops, service_ns, place) = waits[popped].take().unwrap();
             if place > 0 {
                 greatest.0 = greatest.0.max(pops as f64 / (32 * place) as f64);
-                let bound = 1_000_000 + (2 * place + 1) * LONGEST_NS;
+                let bound = 1_000_000 + (5 * place + 3) * LONGEST_NS / 3;
                 greatest.1 = greatest.1.max(service_ns as f64 / bound as f64);
             }
             let length = pick(&mut random, if place > 0 { &of_yielders } else { &of_woken });
@@ -222,9 +222,9 @@ fn the_wait_of_those_that_yielded_is_bounded() {
     assert!(greatest.0 > 0.8 && greatest.1 > 0.5, "the programs come near: {greatest:?}");
 }
 
-/// Requests that take up to half of the time go before whoever yields, from the first to the last.
+/// Requests that take up to two fifths of the time go before those that yield, from the first to the last.
 #[test]
-fn woken_tasks_go_first_while_they_take_no_more_than_half_of_the_time() {
+fn woken_tasks_go_first_while_they_take_no_more_than_two_fifths_of_the_time() {
     let mut policy = WokenFirst::new();
     (0..16).for_each(|slot| policy.push(task(slot), Ready::Deferred));
     for request in 0..100_000 {
@@ -232,7 +232,7 @@ fn woken_tasks_go_first_while_they_take_no_more_than_half_of_the_time() {
         assert_eq!(policy.pop(), Some(task(16).id), "request {request}");
         policy.time_passed(20_000);
         let other = policy.pop().unwrap();
-        policy.time_passed(20_000);
+        policy.time_passed(30_000);
         policy.push(task(other.slot() as u32), Ready::Deferred);
     }
 }
