@@ -6,8 +6,9 @@
 //!    with the earliest virtual deadline gets the next slice. A queue may be [capped](Cap), or
 //!    [idle](QueueBuilder::idle): then it runs when no other has work.
 //! 2. **Inside a queue: a [scheduler](schedulers::Scheduler)**: woken before yielded ([`WokenFirst`](schedulers::WokenFirst),
-//!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), least attained service ([`Las`](schedulers::Las)), the same quantised
-//!    ([`Qlas`](schedulers::Qlas)), shortest expected remaining time ([`Serpt`](schedulers::Serpt)), what is said of
+//!    the default), order of becoming runnable ([`RunnableFifo`](schedulers::RunnableFifo)), least attained service
+//!    ([`Las`](schedulers::Las)), the same quantised ([`Qlas`](schedulers::Qlas)), shortest expected remaining time
+//!    ([`Serpt`](schedulers::Serpt)), each group its share ([`FairGroups`](schedulers::FairGroups)), what is said of
 //!    a task or its group ([`Priority`](schedulers::Priority), [`Deadline`](schedulers::Deadline)), or your own.
 //!
 //! Clockworker is an executor, not a runtime: it has no I/O and no timers. It runs as one future inside a host that has them

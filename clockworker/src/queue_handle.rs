@@ -141,7 +141,8 @@ impl Queue {
     /// Schedulers such as [`FairGroups`](crate::schedulers::FairGroups) treat a group as one. A group is open as long as
     /// there is a handle to it or an unfinished task in it. Schedulers that use groups remember by the key what a closed group has
     /// had. Opened here it has no attributes; if it is open already, it is as it is. A closed queue opens groups too, but takes no
-    /// task. Keep a handle of a tenant that comes and goes, so that it is not a new one each time. For names and other keys there is [`group_key`](crate::group_key()).
+    /// task. Keep a handle of a tenant that comes and goes, so that it is not a new one each time. For names and other keys there is
+    /// [`group_key`](crate::group_key()).
     pub fn group(&self, key: u64) -> Group {
         Group::open(self.clone(), key, Attributes::new())
     }

@@ -26,6 +26,8 @@ use crate::try_spawn::TrySpawnError;
 /// limit is changed, or when another leaves the line), and keeps the room for it until it is polled. So only as many are
 /// woken as there is room for. Standing in line, leaving it and being called take O(log n) steps.
 ///
+/// It holds the task's future until then, in a box of its own.
+///
 /// A task that waits for room in its own queue takes up room there itself: if all tasks of a full queue wait so, they wait for
 /// ever.
 ///

@@ -89,7 +89,8 @@ impl Report {
         writeln!(f, "{asked}: met by none")?;
         for (place, target) in targets.iter().enumerate() {
             let found = |case: &&CaseReport| case.targets[place].found;
-            let nearest = self.cases.iter().min_by(|a, b| found(a).total_cmp(&found(b)));
+            let stable = self.cases.iter().filter(|case| case.targets[place].shown != UNSTABLE);
+            let nearest = stable.min_by(|a, b| found(a).total_cmp(&found(b)));
             if let Some(case) = nearest {
                 writeln!(f, "{target}: nearest is {}, with {}", case.title(), case.targets[place].shown)?;
             }

@@ -115,7 +115,7 @@ impl<'a, S: Scheduler> World<'a, S> {
             self.spawn(part);
         }
         while self.step < self.laws.steps {
-            if self.is_free() && self.load.takes_all() && self.random.one_in(1_000) {
+            if self.plays_all() && self.load.takes_all() && self.random.one_in(1_000) {
                 let takes_over = self.random.one_in(3);
                 self.take_all(takes_over)?;
             }
@@ -131,8 +131,8 @@ impl<'a, S: Scheduler> World<'a, S> {
         Ok(())
     }
 
-    /// Whether no order is judged: its law knows of no attributes, of no lot, and of no pop without a poll.
-    fn is_free(&self) -> bool {
+    /// Whether rare calls are made, too: the law of an order knows of no attributes, of no lot, and of no pop without a poll.
+    fn plays_all(&self) -> bool {
         self.laws.order.is_none()
     }
 
@@ -150,13 +150,13 @@ impl<'a, S: Scheduler> World<'a, S> {
         if self.random.one_in(16) {
             self.cancel_someone();
         }
-        if self.is_free() && self.random.one_in(64) {
+        if self.plays_all() && self.random.one_in(64) {
             self.abort_someone_ready();
         }
         if self.random.one_in(8) {
             self.close_an_empty_group();
         }
-        if self.is_free() && self.random.one_in(32) {
+        if self.plays_all() && self.random.one_in(32) {
             self.change_a_group();
         }
     }
@@ -177,7 +177,7 @@ impl<'a, S: Scheduler> World<'a, S> {
         let part = self.slots[slot].part;
         let service_ns = part.service_ns(&mut self.random);
         self.longest_poll_ns = self.longest_poll_ns.max(service_ns);
-        if service_ns >= SHORT_NS || !self.is_free() {
+        if service_ns >= SHORT_NS || !self.plays_all() {
             self.serve(slot, service_ns, 1);
         } else if self.random.one_in(LOT as usize) {
             self.serve(slot, service_ns, LOT);
@@ -463,7 +463,7 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     fn draw_attributes(&mut self) -> Attributes {
         let attributes = Attributes::new().with_tag(self.random.next());
-        if !self.is_free() {
+        if !self.plays_all() {
             return attributes;
         }
         let weight = [1, 1, 3, 10][self.random.below(4)];
@@ -526,7 +526,7 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     /// Aborts a task that is ready: its future is dropped now, and it finishes when it is popped.
     fn abort_someone_ready(&mut self) {
-        // (Not one of the cast, who show what starves.)
+        // (Not one of the cast, which show what starves.)
         let may_go = |slot: &usize| {
             let Slot { state, part, .. } = self.slots[*slot];
             matches!((state, part), (State::Ready(_), Part::Mixed | Part::Short | Part::Fleeting))

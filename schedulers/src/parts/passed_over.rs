@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn where_reset_row_passed_over_counting_begins_anew_and_what_is_due_stays() {
+    fn where_none_is_passed_over_counting_begins_anew_and_what_is_due_stays() {
         let mut over = every(4);
         assert!(!over.count_pop() && !over.count_pop());
         over.reset_row();

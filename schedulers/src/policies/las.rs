@@ -45,8 +45,8 @@ const DEFAULT_RESOLUTION_BITS: u32 = 10;
 ///
 /// Half of what a group has attained is forgotten with each *half-life*: a second of the queue's service
 /// ([`with_half_life_ns`](Las::with_half_life_ns)). It is service and not time, so an idle queue forgets nothing. A second is long
-/// beside requests, whose order it hardly changes, and short beside a tenant's patience: a newcomer catches up in one half-life with
-/// whoever has worked alone for however long. From the second on, two groups that always have work get equal service: in any
+/// beside requests, whose order it hardly changes, and short beside a tenant's patience: a newcomer catches up in one half-life with a
+/// tenant that has worked alone for however long. From the second on, two groups that always have work get equal service: in any
 /// stretch of *t* half-lives it differs by (*t*/2 + 5/2)·(1/64 half-life + *S*) at most, with polls of at most *S*. So each gets 50 % ± 1.
 ///
 /// A group that closes is remembered by its key, for as long as what it had matters. When it is opened again it has what is left of that.

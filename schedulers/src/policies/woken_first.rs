@@ -204,7 +204,7 @@ impl Scheduler for WokenFirst {
     #[inline]
     fn time_passed(&mut self, service_ns: u64) {
         if self.last == Last::YieldedAgain {
-            self.ahead_ns = self.ahead_ns.saturating_sub(service_ns - service_ns / 3);
+            self.ahead_ns = self.ahead_ns.saturating_sub(service_ns - service_ns.div_ceil(3));
         } else if !self.yielded.is_empty() {
             self.ahead_ns = self.ahead_ns.min(MOST_AHEAD_NS).saturating_add(service_ns);
         }

@@ -48,7 +48,8 @@ const KEPT: usize = 65_536;
 /// polls longer than the quantum each time. A poll counts for a nanosecond at least.
 ///
 /// *Virtual time* V is the v of the group whose turn it is, as the turn began. It never falls. What a group has received beyond its
-/// due, v − V, it owes still when it becomes ready again. When the queue has [drained](Scheduler::drained), nothing is owed.
+/// due, v − V, it owes still when it becomes ready again. When the queue has [drained](Scheduler::drained), nothing is owed, and all
+/// groups have their burst.
 ///
 /// A group that was idle while V went by has a *burst*: up to B (100 µs, see [`with_burst_ns`](FairGroups::with_burst_ns)) of what
 /// it did not use. It goes before all groups that have none until it has received that. Those that have a burst take turns, in

@@ -50,7 +50,7 @@ fn a_request_within_the_burst_is_served_at_a_stretch() {
     }
 }
 
-/// Who takes more than its share has no burst, and waits its turn.
+/// A tenant that takes more than its share has no burst, and waits its turn.
 #[test]
 fn a_burst_comes_back_no_sooner_than_it_was_paid_for() {
     let mut world = World::fair();
