@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use clockworker::schedulers::{Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Gone, Ready, Scheduler, Served, Task, TaskId};
 use clockworker::{Executor, ManualClock};
 
 /// How many pops there are to each one that goes by age.
@@ -55,15 +55,19 @@ impl Scheduler for ShortestPollFirst {
         self.ready.remove(&key)
     }
 
-    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
-        // (None: the drop of an aborted task.)
-        let Some(poll_ns) = service_ns.checked_div(polls.into()) else { return };
-        let expected = self.expected(task);
-        *expected = *expected / 4 * 3 + poll_ns / 4;
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        if let Served::Task { task, polls, ns: service_ns } = served {
+            // (None: the drop of an aborted task.)
+            let Some(poll_ns) = service_ns.checked_div(polls.into()) else { return };
+            let expected = self.expected(task);
+            *expected = *expected / 4 * 3 + poll_ns / 4;
+        }
     }
 
-    fn finished(&mut self, task: Task) {
-        *self.expected(task) = 0; // somebody else will have the slot
+    fn gone(&mut self, gone: Gone) {
+        if let Gone::Task(task) = gone {
+            *self.expected(task) = 0; // somebody else will have the slot
+        }
     }
 }
 

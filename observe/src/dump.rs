@@ -64,8 +64,8 @@ pub struct DumpedTask {
     /// How long ago it was spawned, or came in from another thread: from the executor's last clock reading before that.
     pub age: Duration,
     /// What it has had of the CPU, as far as its scheduler was told: where polls are short,
-    /// [an estimate](clockworker::schedulers::Scheduler::served). None where the scheduler does not need to know
-    /// ([`NEEDS_SERVICE`](clockworker::schedulers::Scheduler::NEEDS_SERVICE)).
+    /// [an estimate](clockworker::schedulers::Scheduler::served). None where the scheduler does not ask
+    /// ([`CLOCK`](clockworker::schedulers::Scheduler::CLOCK)).
     pub service: Option<Duration>,
     /// How long ago it became ready last. None while nothing is [observed](crate::Observe::observe), and of the task that is being
     /// polled.

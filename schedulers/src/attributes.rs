@@ -23,7 +23,7 @@ pub struct Attributes {
     pub weight: Share,
     /// Higher goes first. Where nobody has one, all count as 0.
     pub priority: Option<i8>,
-    /// When it is to be done, in nanoseconds on the clock of [`Scheduler::time_is`](crate::Scheduler::time_is).
+    /// When it is to be done, in nanoseconds on the clock of [`Scheduler::served`](crate::Scheduler::served).
     pub deadline_ns: Option<u64>,
     /// A number that a task passes on to all that it spawns, or for policies of your own; 0 unless set.
     pub tag: u64,

@@ -37,93 +37,9 @@
 //!
 //! # Your own policy
 //!
-//! Implement [`Scheduler`]: two methods suffice, and under a hundred lines of safe code make a useful one. Here, each
-//! group is served in turn, whatever the number of its tasks:
-//!
-//! ```
-//! use std::collections::VecDeque;
-//! use clockworker_schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
-//!
-//! /// Round-robin over groups, FIFO inside each.
-//! #[derive(Default)]
-//! struct TurnByTurn {
-//!     /// Groups that have ready tasks, in the order of their turns.
-//!     turns: VecDeque<GroupId>,
-//!     /// Each group's ready tasks, by group index: ids are dense, so no map is needed.
-//!     ready: Vec<VecDeque<TaskId>>,
-//! }
-//!
-//! impl Scheduler for TurnByTurn {
-//!     const NEEDS_SERVICE: bool = false;
-//!
-//!     fn push(&mut self, task: Task, _why: Ready) {
-//!         let group = task.group.index();
-//!         if group >= self.ready.len() {
-//!             self.ready.resize_with(group + 1, VecDeque::new);
-//!         }
-//!         if self.ready[group].is_empty() {
-//!             self.turns.push_back(task.group);
-//!         }
-//!         self.ready[group].push_back(task.id);
-//!     }
-//!
-//!     fn pop(&mut self) -> Option<TaskId> {
-//!         let group = self.turns.pop_front()?;
-//!         let tasks = &mut self.ready[group.index()];
-//!         let next = tasks.pop_front();
-//!         if !tasks.is_empty() {
-//!             self.turns.push_back(group);
-//!         }
-//!         next
-//!     }
-//! }
-//!
-//! # #[cfg(feature = "laws")] {
-//! // In its tests: nothing lost, repeated or invented, and no task waits for long.
-//! clockworker_schedulers::laws::Laws::new(TurnByTurn::default).check().unwrap();
-//! # }
-//! ```
-//!
-//! What was said of a group or a task reaches it as well, if it asks. Here, some groups wait for all others:
-//!
-//! ```
-//! use clockworker_schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};
-//!
-//! /// FIFO, with the groups behind that were opened with the tag 1.
-//! #[derive(Default)]
-//! struct Background {
-//!     first: RunnableFifo,
-//!     behind: RunnableFifo,
-//!     /// Which groups are behind, by index.
-//!     is_behind: Vec<bool>,
-//! }
-//!
-//! impl Scheduler for Background {
-//!     fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {
-//!         self.is_behind.resize(self.is_behind.len().max(group.index() + 1), false);
-//!         self.is_behind[group.index()] = attributes.tag == 1;
-//!     }
-//!
-//!     fn push(&mut self, task: Task, why: Ready) {
-//!         // A task without a group is one by itself, which was never opened.
-//!         match self.is_behind.get(task.group.index()) {
-//!             Some(true) => self.behind.push(task, why),
-//!             _ => self.first.push(task, why),
-//!         }
-//!     }
-//!
-//!     fn pop(&mut self) -> Option<TaskId> {
-//!         self.first.pop().or_else(|| self.behind.pop())
-//!     }
-//!
-//!     fn group_closed(&mut self, group: GroupId) {
-//!         // The next of this index is another. (A task without a group closes its own, which was not opened.)
-//!         if let Some(is_behind) = self.is_behind.get_mut(group.index()) {
-//!             *is_behind = false;
-//!         }
-//!     }
-//! }
-//! ```
+//! Implement [`Scheduler`]: two methods suffice, and under a hundred lines of safe code make a useful one. Its page has three
+//! examples: last in first out, weighted round robin by tag, and shortest expected poll first. The module `laws` (feature `laws`)
+//! checks yours in its tests.
 //!
 //! # Features
 //!
@@ -156,6 +72,6 @@ pub use attributes::Attributes;
 pub use eevdf::{Eevdf, Lag, QueueId, Share, ShareError, VirtualTime};
 pub use parts::fair_turns::FairTurns;
 pub use policies::{Deadline, FairGroups, Las, Late, Priority, Qlas, RunnableFifo, Serpt, WokenFirst};
-pub use scheduler::Scheduler;
+pub use scheduler::{ClockUse, Gone, Scheduler, Served, Subject};
 pub use task::{GroupId, Ready, Task, TaskId};
 pub use tree::{Cap, CapCounts, CapError, Effect, Grant, Left, MAX_DEPTH, QueueTree};

@@ -39,7 +39,7 @@ impl core::fmt::Debug for TaskId {
 /// The group that a task belongs to: a tenant, a client, a request.
 ///
 /// A task that was spawned without a group is a group of its own, so a policy that orders by group need not tell the
-/// two apart. Ids are small dense integers, reused after [`Scheduler::group_closed`](crate::Scheduler::group_closed).
+/// two apart. Ids are small dense integers, reused after [`Gone::Group`](crate::Gone::Group).
 ///
 /// The executor numbers groups and tasks together: a group that was opened has an index that no task has as its
 /// [slot](TaskId::slot) meanwhile, and the group of a task without one has the task's slot.

@@ -8,8 +8,8 @@ use clockworker_schedulers::simulate::{
     Arrivals, Boxed, Done, Job, POLICIES, Pause, Queue, Service, Simulation, SimulationError, Stream, Totals,
 };
 use clockworker_schedulers::{
-    Deadline, FairGroups, FairTurns, GroupId, Las, Priority, Qlas, Ready, RunnableFifo, Scheduler, Share,
-    Task, TaskId,
+    ClockUse, Deadline, FairGroups, FairTurns, Gone, Las, Priority, Qlas, Ready, RunnableFifo, Scheduler,
+    Served, Share, Task, TaskId,
 };
 
 const EXPONENTIAL: &str = "exponential:mean=20us";
@@ -157,20 +157,18 @@ impl Scheduler for Diary {
         popped
     }
 
-    fn time_passed(&mut self, _service_ns: u64) {
-        panic!("it is not wanted");
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        if let Served::Queue { .. } = served {
+            panic!("it is not wanted");
+        }
     }
 
-    fn finished(&mut self, task: Task) {
-        self.note("finished", Some(task.id));
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        self.1.borrow_mut().push(format!("closed {}", group.index()));
-    }
-
-    fn drained(&mut self) {
-        self.note("drained", None);
+    fn gone(&mut self, gone: Gone) {
+        match gone {
+            Gone::Task(task) => self.note("finished", Some(task.id)),
+            Gone::Group(group) => self.1.borrow_mut().push(format!("closed {}", group.index())),
+            Gone::Backlog => self.note("drained", None),
+        }
     }
 }
 
@@ -219,7 +217,7 @@ fn a_group_closes_when_its_last_job_ends() {
 struct Clocked(RunnableFifo, Rc<RefCell<Vec<u64>>>);
 
 impl Scheduler for Clocked {
-    const WANTS_CLOCK: bool = true;
+    const CLOCK: ClockUse = ClockUse::WhenRead;
 
     fn push(&mut self, task: Task, why: Ready) {
         self.0.push(task, why);
@@ -229,8 +227,10 @@ impl Scheduler for Clocked {
         self.0.pop()
     }
 
-    fn time_is(&mut self, now_ns: u64) {
-        self.1.borrow_mut().push(now_ns);
+    fn served(&mut self, served: Served, now_ns: u64) {
+        if let Served::Queue { .. } = served {
+            self.1.borrow_mut().push(now_ns);
+        }
     }
 }
 

@@ -7,26 +7,24 @@ mod faulty;
 
 use std::collections::VecDeque;
 
-use clockworker::schedulers::{Attributes, GroupId, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Attributes, ClockUse, Gone, Ready, Scheduler, Served, Subject, Task, TaskId};
 
 pub use faulty::{Fault, Faulty};
 
 /// A method of a scheduler. `PushPop` is also a push and a pop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "they have the methods' names")]
+#[allow(missing_docs, reason = "they have the names of methods, or of what these are told")]
 pub enum Call {
     Push,
     Pop,
     PushPop,
     Peek,
-    Patience,
     Served,
     Finished,
     GroupOpened,
     GroupChanged,
     GroupClosed,
     Spawned,
-    TimeIs,
 }
 
 /// What a scheduler can do wrong with the tasks in its hands.
@@ -73,11 +71,6 @@ pub trait Plan {
         None
     }
 
-    /// Its patience.
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        RunnableFifo::new().patience(tasks)
-    }
-
     /// A task was pushed; the call's misdeed is still to be asked for.
     fn pushed(&self, _task: Task, _why: Ready) {}
 
@@ -93,13 +86,13 @@ pub trait Plan {
 
 /// FIFO, but for what its plan does wrong.
 #[derive(Debug)]
-pub struct Hostile<P: Plan, const NEEDS_SERVICE: bool = true> {
+pub struct Hostile<P: Plan, const PER_TASK: bool = true> {
     plan: P,
     ready: VecDeque<TaskId>,
     last: Option<TaskId>,
 }
 
-impl<P: Plan, const NEEDS_SERVICE: bool> Hostile<P, NEEDS_SERVICE> {
+impl<P: Plan, const PER_TASK: bool> Hostile<P, PER_TASK> {
     /// An empty one.
     pub fn new(plan: P) -> Self {
         Self { plan, ready: VecDeque::new(), last: None }
@@ -162,9 +155,8 @@ impl<P: Plan, const NEEDS_SERVICE: bool> Hostile<P, NEEDS_SERVICE> {
     }
 }
 
-impl<P: Plan, const NEEDS_SERVICE: bool> Scheduler for Hostile<P, NEEDS_SERVICE> {
-    const NEEDS_SERVICE: bool = NEEDS_SERVICE;
-    const WANTS_CLOCK: bool = true;
+impl<P: Plan, const PER_TASK: bool> Scheduler for Hostile<P, PER_TASK> {
+    const CLOCK: ClockUse = if PER_TASK { ClockUse::PerTask } else { ClockUse::WhenRead };
 
     fn push(&mut self, task: Task, why: Ready) {
         self.plan.pushed(task, why);
@@ -193,42 +185,31 @@ impl<P: Plan, const NEEDS_SERVICE: bool> Scheduler for Hostile<P, NEEDS_SERVICE>
         self.plan.peeks(ahead).or_else(|| self.ready.get(ahead).copied())
     }
 
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        self.plan.begin(Call::Patience);
-        self.plan.patience(tasks)
-    }
-
-    fn served(&mut self, _task: Task, _polls: u32, _service_ns: u64) {
+    fn served(&mut self, _served: Served, _now_ns: u64) {
         self.plan.begin(Call::Served);
     }
 
-    fn finished(&mut self, task: Task) {
-        self.plan.finished(task);
-        self.plan.begin(Call::Finished);
+    fn said(&mut self, of: Subject, _attributes: &Attributes) {
+        self.plan.begin(match of {
+            Subject::NewGroup { .. } => Call::GroupOpened,
+            Subject::Group(_) => Call::GroupChanged,
+            Subject::Task(_) => Call::Spawned,
+        });
     }
 
-    fn group_opened(&mut self, _group: GroupId, _key: u64, _attributes: &Attributes) {
-        self.plan.begin(Call::GroupOpened);
-    }
-
-    fn group_changed(&mut self, _group: GroupId, _attributes: &Attributes) {
-        self.plan.begin(Call::GroupChanged);
-    }
-
-    fn spawned(&mut self, _task: Task, _attributes: &Attributes) {
-        self.plan.begin(Call::Spawned);
-    }
-
-    fn time_is(&mut self, _now_ns: u64) {
-        self.plan.begin(Call::TimeIs);
-    }
-
-    fn group_closed(&mut self, _group: GroupId) {
-        self.plan.begin(Call::GroupClosed);
+    fn gone(&mut self, gone: Gone) {
+        match gone {
+            Gone::Task(task) => {
+                self.plan.finished(task);
+                self.plan.begin(Call::Finished);
+            }
+            Gone::Group(_) => self.plan.begin(Call::GroupClosed),
+            Gone::Backlog => {}
+        }
     }
 }
 
-impl<P: Plan, const NEEDS_SERVICE: bool> Drop for Hostile<P, NEEDS_SERVICE> {
+impl<P: Plan, const PER_TASK: bool> Drop for Hostile<P, PER_TASK> {
     fn drop(&mut self) {
         self.plan.dropped();
     }

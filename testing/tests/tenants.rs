@@ -1,7 +1,7 @@
 //! A million short-lived tenants, and the memory that policies keep of them.
 
 use clockworker::schedulers::{
-    Attributes, FairGroups, GroupId, Las, Qlas, Ready, Scheduler, Serpt, Task, TaskId,
+    Attributes, FairGroups, Gone, GroupId, Las, Qlas, Ready, Scheduler, Serpt, Served, Subject, Task, TaskId,
 };
 use clockworker_testing::memory::{Allocated, COUNTING, Counting};
 
@@ -21,15 +21,15 @@ const TENANT: Task = Task { id: TaskId::new(1, 0), group: GroupId::new(3) };
 
 /// One tenant: its only task has one poll. It closes in debt.
 fn come_and_go(policy: &mut impl Scheduler, key: u64) {
-    policy.group_opened(TENANT.group, key, &Attributes::new());
+    policy.said(Subject::NewGroup { group: TENANT.group, key }, &Attributes::new());
     policy.push(TENANT, Ready::Spawned);
     while policy.pop().expect("two tasks are ready") == WORKER.id {
-        policy.served(WORKER, 1, 8_000);
+        policy.served(Served::Task { task: WORKER, polls: 1, ns: 8_000 }, 0);
         policy.push(WORKER, Ready::Yielded);
     }
-    policy.served(TENANT, 1, 5_000);
-    policy.finished(TENANT);
-    policy.group_closed(TENANT.group);
+    policy.served(Served::Task { task: TENANT, polls: 1, ns: 5_000 }, 0);
+    policy.gone(Gone::Task(TENANT));
+    policy.gone(Gone::Group(TENANT.group));
 }
 
 /// The most bytes that a policy had while tenants of these keys came and went.
@@ -42,13 +42,13 @@ fn most_bytes(policy: &mut impl Scheduler, keys: std::ops::Range<u64>) -> i64 {
 }
 
 fn memory_is_flat(name: &str, mut policy: impl Scheduler) {
-    policy.group_opened(WORKER.group, u64::MAX, &Attributes::new());
+    policy.said(Subject::NewGroup { group: WORKER.group, key: u64::MAX }, &Attributes::new());
     policy.push(WORKER, Ready::Spawned);
     // Alone for ten seconds, so that it has been wherever its own service can bring it.
     for _ in 0..1_000_000 {
         let worker = policy.pop();
         assert_eq!(worker, Some(WORKER.id));
-        policy.served(WORKER, 1, 10_000);
+        policy.served(Served::Task { task: WORKER, polls: 1, ns: 10_000 }, 0);
         policy.push(WORKER, Ready::Yielded);
     }
     let warm = most_bytes(&mut policy, 0..WARM);

@@ -9,11 +9,8 @@ use std::fmt;
 pub enum PolicyFault {
     /// It panicked.
     Panicked,
-    /// It claimed to be empty while a task was ready.
+    /// It claimed to be empty while a task was ready, or gave out others for long, and did not give it when it was asked for all.
     Lost,
-    /// It gave out other tasks than a ready one for longer than its [patience](crate::schedulers::Scheduler::patience):
-    /// it has lost that task, or starves it.
-    Starved,
     /// It gave out a task that is not ready: one that it had given out already, or that was never pushed.
     Repeated,
     /// It gave out an id that is no task's.
@@ -25,7 +22,6 @@ impl fmt::Display for PolicyFault {
         f.write_str(match self {
             PolicyFault::Panicked => "the scheduler panicked",
             PolicyFault::Lost => "the scheduler claimed to be empty while a task was ready",
-            PolicyFault::Starved => "the scheduler passed over a ready task for longer than its patience",
             PolicyFault::Repeated => "the scheduler gave out a task that was not ready",
             PolicyFault::Invented => "the scheduler gave out an id that is no task's",
         })

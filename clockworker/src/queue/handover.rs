@@ -1,6 +1,6 @@
 //! [`Handover`]: what a scheduler is told that takes over a queue with tasks.
 
-use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Task};
+use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler, Subject, Task};
 
 /// What there is in a queue whose scheduler is changed.
 #[derive(Debug)]
@@ -16,11 +16,11 @@ pub(crate) struct Handover {
 impl Handover {
     /// Tells a scheduler all of it, in the order that [`Scheduler`] promises: groups, attributes of tasks, ready tasks.
     pub(crate) fn tell(&self, scheduler: &mut impl Scheduler) {
-        for (group, key, attributes) in &self.groups {
-            scheduler.group_opened(*group, *key, attributes);
+        for &(group, key, ref attributes) in &self.groups {
+            scheduler.said(Subject::NewGroup { group, key }, attributes);
         }
         for (task, attributes) in &self.spawned {
-            scheduler.spawned(*task, attributes);
+            scheduler.said(Subject::Task(*task), attributes);
         }
         for task in &self.ready {
             scheduler.push(*task, Ready::Woken);

@@ -1,6 +1,4 @@
-//! The watchdog: finds tasks that a scheduler passes over for longer than its
-//! [patience](clockworker_schedulers::Scheduler::patience), if it promises one, and tasks that it has lost while it gives out
-//! others.
+//! The watchdog: finds tasks that a scheduler passes over for long while it gives out others, so that they may be lost.
 //!
 //! It looks only after turns (`run/turn.rs`). At one look it marks the ready tasks, at the next it looks for marks.
 //! Giving a task out clears its mark, on a path that is taken by new and marked tasks only: other polls pay nothing for this.
@@ -13,10 +11,9 @@ use super::Records;
 /// The most slots to look through at a time: some 15 µs. A queue with more is watched part by part.
 const SLOTS: usize = 16_384;
 
-/// For so many polls, and for so many more for each task, a scheduler that promises nothing may pass a task over. Then it is
-/// asked for all its tasks.
-const UNPROMISED: u64 = 65_536;
-const UNPROMISED_PER_TASK: u64 = 2_048;
+/// For so many polls, and for so many more for each task, a scheduler may pass a task over. Then it is asked for all its tasks.
+const PATIENCE: u64 = 65_536;
+const PATIENCE_PER_TASK: u64 = 2_048;
 
 /// When to look next, and what the last look marked. Counts the polls of one queue.
 #[derive(Debug)]
@@ -34,11 +31,6 @@ impl Watchdog {
         Self { due: Cell::new(0), since: Cell::new(None), first: Cell::new(0) }
     }
 
-    /// The patience that is had with a scheduler of so many tasks that promises nothing.
-    pub(crate) fn unpromised(tasks: usize) -> u64 {
-        UNPROMISED.saturating_add(UNPROMISED_PER_TASK.saturating_mul(tasks as u64))
-    }
-
     pub(crate) fn is_due(&self, polls: u64) -> bool {
         polls >= self.due.get()
     }
@@ -54,9 +46,9 @@ impl Watchdog {
         self.since.set(None);
     }
 
-    /// Looks, after `polls` polls. True if a task has been passed over for at least `patience` of them.
-    pub(crate) fn sees_starved(&self, polls: u64, patience: u64, records: &mut Records) -> bool {
-        let patience = patience.max(1);
+    /// Looks, after `polls` polls. True if a task has been passed over for long.
+    pub(crate) fn sees_starved(&self, polls: u64, records: &mut Records) -> bool {
+        let patience = PATIENCE + PATIENCE_PER_TASK * records.slots() as u64;
         let mut seen = false;
         if let Some(since) = self.since.get() {
             // The patience may have grown since, with the number of tasks.

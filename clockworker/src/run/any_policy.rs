@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use clockworker_schedulers::{Attributes, GroupId, Scheduler, Task};
+use clockworker_schedulers::{Attributes, Gone, Scheduler, Subject, Task};
 
 use super::Core;
 use super::queue::RunQueue;
@@ -14,17 +14,15 @@ use crate::queue::{Handover, Policy, PolicyCalls, PolicyFault, Removed};
 
 /// A queue's [`Policy`] without its type. One dynamic call per slice, none per poll.
 pub(super) trait AnyPolicy {
-    fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault>;
-    fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault>;
-    fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault>;
+    fn said(&self, of: Subject, attributes: &Attributes) -> Result<(), PolicyFault>;
+    fn gone(&self, gone: Gone) -> Result<(), PolicyFault>;
     /// A task has left the queue, which the scheduler does not have.
     fn removed(&self, removed: &Removed) -> Result<(), PolicyFault>;
     /// Whether a method of the scheduler is on the stack.
     fn is_busy(&self) -> bool;
-    /// Whether the scheduler is in service and needs to know the service of tasks.
-    fn needs_service(&self) -> bool;
+    /// Whether the scheduler is in service and is told of the service of tasks.
+    fn times_tasks(&self) -> bool;
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault>;
-    fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault>;
     /// Pops every task of the scheduler, removes the records of aborted ones, and pushes the others back in the order in
     /// which they came.
     fn sweep(&self, queue: &RunQueue) -> Result<(), PolicyFault>;
@@ -39,16 +37,12 @@ pub(super) trait AnyPolicy {
 }
 
 impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
-    fn group_opened(&self, group: GroupId, key: u64, attributes: &Attributes) -> Result<(), PolicyFault> {
-        self.told(|scheduler| scheduler.group_opened(group, key, attributes))
+    fn said(&self, of: Subject, attributes: &Attributes) -> Result<(), PolicyFault> {
+        self.told(|scheduler| scheduler.said(of, attributes))
     }
 
-    fn group_changed(&self, group: GroupId, attributes: &Attributes) -> Result<(), PolicyFault> {
-        self.told(|scheduler| scheduler.group_changed(group, attributes))
-    }
-
-    fn group_closed(&self, group: GroupId) -> Result<(), PolicyFault> {
-        self.told(|scheduler| scheduler.group_closed(group))
+    fn gone(&self, gone: Gone) -> Result<(), PolicyFault> {
+        self.told(|scheduler| scheduler.gone(gone))
     }
 
     fn removed(&self, removed: &Removed) -> Result<(), PolicyFault> {
@@ -59,9 +53,9 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
         self.seat.try_borrow_mut().is_err()
     }
 
-    fn needs_service(&self) -> bool {
+    fn times_tasks(&self) -> bool {
         // Where it is borrowed it is on the stack, in service.
-        S::NEEDS_SERVICE && self.seat.try_borrow().map_or(true, |seat| seat.is_some())
+        slice::times_tasks::<S>() && self.seat.try_borrow().map_or(true, |seat| seat.is_some())
     }
 
     fn run_slice(&self, queue: &RunQueue, core: &Core) -> Result<SliceEnd, PolicyFault> {
@@ -82,10 +76,6 @@ impl<S: Scheduler + 'static> AnyPolicy for Policy<S> {
 
     fn type_name(&self) -> &'static str {
         std::any::type_name::<S>()
-    }
-
-    fn patience(&self, tasks: usize) -> Result<Option<u64>, PolicyFault> {
-        guarded(|| self.call(|scheduler| scheduler.patience(tasks)).flatten())
     }
 
     fn take(&self) -> Option<Box<dyn Any>> {

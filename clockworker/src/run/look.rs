@@ -52,7 +52,7 @@ impl RunQueue {
         let (Ok(records), Some(dropped_soon)) = (self.records.try_borrow(), self.slots_of_aborted()) else {
             return false;
         };
-        let (name, counts_service) = (Arc::clone(&self.name.borrow()), self.needs_service());
+        let (name, counts_service) = (Arc::clone(&self.name.borrow()), self.times_tasks());
         tasks.extend(records.look().filter_map(|task: TaskRecordLook<'_>| {
             let known = task.known?;
             Some(TaskLook {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::thread;
 
 use clockworker_schedulers::{
-    Attributes, Cap, GroupId, Left, QueueId, Ready, RunnableFifo, Scheduler, Share, Task, TaskId,
+    Attributes, Cap, Gone, GroupId, Left, QueueId, Ready, RunnableFifo, Scheduler, Share, Subject, Task,
+    TaskId,
 };
 
 use super::Core;
@@ -229,27 +230,18 @@ impl RunQueue {
         }
     }
 
-    /// Whether [`look_for_starved`](RunQueue::look_for_starved) is due. Where nothing is ready nothing starves.
+    /// Whether [`look_for_lost`](RunQueue::look_for_lost) is due. Where nothing is ready nothing is lost.
     pub(crate) fn is_look_due(&self) -> bool {
         self.ready.get() > 0 && self.watch.is_due(self.counters.polls.get())
     }
 
-    /// Takes the scheduler out of service if it has lost a task, or starves one that it promised not to. Between slices only.
+    /// Takes the scheduler out of service if it has lost a task. Between slices only.
     #[cold]
-    pub(crate) fn look_for_starved(&self) {
-        let tasks = self.records.borrow().slots();
-        let seen = self.service.call(|policy| policy.patience(tasks)).and_then(|patience| {
-            let (polls, most) =
-                (self.counters.polls.get(), patience.unwrap_or_else(|| Watchdog::unpromised(tasks)));
-            let starves = self.watch.sees_starved(polls, most, &mut self.records.borrow_mut());
-            match patience {
-                _ if !starves => Ok(()),
-                Some(_) => Err(PolicyFault::Starved),
-                // It may starve tasks, but not lose them: what it has lost does not come out.
-                None => self.sweep(),
-            }
-        });
-        self.check(seen);
+    pub(crate) fn look_for_lost(&self) {
+        if self.watch.sees_starved(self.counters.polls.get(), &mut self.records.borrow_mut()) {
+            // It may starve tasks, but not lose them: what it has lost does not come out.
+            self.check(self.sweep());
+        }
     }
 
     /// Opens the group of that key, unless it is open, and tells the scheduler; with one more holder.
@@ -263,20 +255,21 @@ impl RunQueue {
 
     /// Tells the scheduler of a group that was opened.
     pub(crate) fn tell_opened(&self, index: GroupIndex, key: u64, attributes: &Attributes) {
-        self.check(self.service.call(|policy| policy.group_opened(GroupId::new(index), key, attributes)));
+        let group = Subject::NewGroup { group: GroupId::new(index), key };
+        self.check(self.service.call(|policy| policy.said(group, attributes)));
     }
 
     /// Gives a group other attributes, and tells the scheduler if they are others.
     pub(crate) fn change_group(&self, index: GroupIndex, attributes: Attributes) {
         let changed = self.records.borrow_mut().change_group(index, attributes);
         if let Some(id) = changed {
-            self.check(self.service.call(|policy| policy.group_changed(id, &attributes)));
+            self.check(self.service.call(|policy| policy.said(Subject::Group(id), &attributes)));
         }
     }
 
-    /// Whether the scheduler is in service and needs to know the service of tasks.
-    pub(super) fn needs_service(&self) -> bool {
-        self.service.call(|policy| policy.needs_service())
+    /// Whether the scheduler is in service and is told of the service of tasks.
+    pub(super) fn times_tasks(&self) -> bool {
+        self.service.call(|policy| policy.times_tasks())
     }
 
     /// Counts one handle to a group less, and tells the scheduler if the group is closed by that.
@@ -294,7 +287,7 @@ impl RunQueue {
         if let Some(group) = closed
             && !(unwinding && self.service.call(|policy| policy.is_busy()))
         {
-            self.check(self.service.call(|policy| policy.group_closed(group)));
+            self.check(self.service.call(|policy| policy.gone(Gone::Group(group))));
         }
     }
 

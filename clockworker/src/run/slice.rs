@@ -4,7 +4,9 @@
 //! borrow is held while a task runs: records and scheduler are borrowed between polls, to settle the last task and choose the
 //! next.
 
-use clockworker_schedulers::{Left, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker_schedulers::{
+    ClockUse, Gone, Left, Ready, RunnableFifo, Scheduler, Served, Subject, Task, TaskId,
+};
 
 use super::Core;
 use super::probed::{Listener, NoProbe, Probed, ProbedTask};
@@ -48,6 +50,11 @@ impl From<PolicyFault> for Halt {
     }
 }
 
+/// Whether this scheduler is told how long the polls of each task take.
+pub(super) const fn times_tasks<S: Scheduler>() -> bool {
+    matches!(S::CLOCK, ClockUse::PerTask)
+}
+
 /// Runs one slice of `queue`, whose scheduler has this seat, within the grant that `core` holds.
 ///
 /// First it drops the futures of aborted tasks; then it polls tasks, until one is aborted.
@@ -74,19 +81,21 @@ fn run_for<L: Listener, S: Scheduler>(
     {
         return Ok(end);
     }
-    let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
+    let mut timing = Timing::start(core, queue, times_tasks::<S>());
     let mut next = first(seat, (queue, core, calls), &mut timing)?;
     while let Some(Chosen { runnable, id, group, is_timed }) = next {
         core.enter_task(group, id.slot());
         // The scheduler is told of it after the poll: the task is taken up now, so a scheduler that panics would lose it.
-        let passed_ns = if S::NEEDS_SERVICE && is_timed { timing.time_next() } else { 0 };
-        let is_timed = || timing.times_next(S::NEEDS_SERVICE);
-        let poll = listener.begin((queue, group), &runnable, is_timed, !S::NEEDS_SERVICE);
+        if times_tasks::<S>() && is_timed {
+            timing.time_next();
+        }
+        let is_timed = || timing.times_next(times_tasks::<S>());
+        let poll = listener.begin((queue, group), &runnable, is_timed, !times_tasks::<S>());
         let mut ran = listener.poll(&poll, core, runnable, || queue.take_finished(id));
         if core.coop_budget.is_spent() {
             ran = after_cut(ran, queue, core, id);
         }
-        let timed = timing.after_poll(S::NEEDS_SERVICE);
+        let timed = timing.after_poll(times_tasks::<S>());
         let ran = listener.end(poll, core, ran, timed);
         let (mut seated, mut records) = (seat.borrow_mut(), queue.records.borrow_mut());
         let Some(mut policy) = seated.as_mut() else {
@@ -95,7 +104,7 @@ fn run_for<L: Listener, S: Scheduler>(
             return Ok(SliceEnd::PolicyFault);
         };
         let mut yielded = settle(policy, &mut records, (queue, core, calls), (id, group), ran, timed);
-        tell_time(policy, core, calls, passed_ns + timed.elapsed_ns);
+        tell_time(policy, core, calls, timed.elapsed_ns);
         let has_mail = shared.inbox.has_mail();
         if has_mail || arrivals.any_news() {
             if has_mail || !arrivals.take_news_only_of(queue.arrivals()) {
@@ -123,7 +132,7 @@ fn run_for<L: Listener, S: Scheduler>(
                 }
             }
         }
-        if let Some(end) = timing.end(S::NEEDS_SERVICE) {
+        if let Some(end) = timing.end(times_tasks::<S>()) {
             hand_back(policy, calls, queue, yielded);
             return Ok(end);
         }
@@ -132,7 +141,7 @@ fn run_for<L: Listener, S: Scheduler>(
     if let Some(policy) = &mut *seat.borrow_mut()
         && !queue.has_arrivals()
     {
-        calls.guard(|| policy.drained());
+        calls.guard(|| policy.gone(Gone::Backlog));
     }
     Ok(SliceEnd::Drained)
 }
@@ -197,18 +206,15 @@ fn arrive_again(records: &Records, queue: &RunQueue, task: Task) {
 #[inline(never)]
 fn tell_attributes<S: Scheduler>(policy: &mut S, records: &Records, task: Task) {
     if let Some(attributes) = records.attributes(task.id.slot() as u32) {
-        policy.spawned(task, &attributes);
+        policy.said(Subject::Task(task), &attributes);
     }
 }
 
 /// Tells the scheduler of the time that has passed since it was told last, if the clock was read since.
 #[inline(always)]
 fn tell_time<S: Scheduler>(policy: &mut S, core: &Core, calls: &PolicyCalls, passed_ns: u64) {
-    if S::WANTS_TIME && passed_ns > 0 {
-        calls.guard(|| policy.time_passed(passed_ns));
-    }
-    if S::WANTS_CLOCK && passed_ns > 0 {
-        calls.guard(|| policy.time_is(core.meter.now()));
+    if matches!(S::CLOCK, ClockUse::WhenRead) && passed_ns > 0 {
+        calls.guard(|| policy.served(Served::Queue { ns: passed_ns }, core.meter.now()));
     }
 }
 
@@ -219,7 +225,7 @@ fn hand_back<S: Scheduler>(policy: &mut S, calls: &PolicyCalls, queue: &RunQueue
     if let Some(task) = yielded {
         push(policy, calls, task);
     } else if queue.ready.get() == 0 && !queue.has_arrivals() {
-        calls.guard(|| policy.drained());
+        calls.guard(|| policy.gone(Gone::Backlog));
     }
 }
 
@@ -232,8 +238,8 @@ fn first<S: Scheduler>(
 ) -> Result<Option<Chosen>, Halt> {
     let first = match &mut *seat.borrow_mut() {
         Some(policy) => {
-            if S::WANTS_CLOCK {
-                calls.guard(|| policy.time_is(core.meter.now()));
+            if matches!(S::CLOCK, ClockUse::WhenRead) {
+                calls.guard(|| policy.served(Served::Queue { ns: 0 }, core.meter.now()));
             }
             let records = &mut queue.records.borrow_mut();
             if !queue.arrivals().is_empty() && hand_over(policy, records, queue, calls, core) >= MANY {
@@ -301,7 +307,7 @@ fn drop_aborted<S: Scheduler>(
     seat: &Seat<S>,
     (queue, core, calls): (&RunQueue, &Core, &PolicyCalls),
 ) -> Option<SliceEnd> {
-    let mut timing = Timing::start(core, queue, S::NEEDS_SERVICE);
+    let mut timing = Timing::start(core, queue, times_tasks::<S>());
     while let Some(aborted) = queue.next_aborted() {
         core.enter_task(aborted.group, aborted.task.id.slot());
         let (task, group) = (aborted.task, aborted.group);
@@ -316,8 +322,9 @@ fn drop_aborted<S: Scheduler>(
             // Only the rest of its group has use for its service.
             if group != NO_GROUP {
                 queue.records.borrow_mut().count_drop(group, service_ns);
-                if S::NEEDS_SERVICE {
-                    calls.guard(|| policy.served(task, 0, service_ns));
+                if times_tasks::<S>() {
+                    let dropped = Served::Task { task, polls: 0, ns: service_ns };
+                    calls.guard(|| policy.served(dropped, core.meter.now()));
                     removed.iter_mut().for_each(|removed| removed.is_known = true);
                 }
             }
@@ -330,7 +337,7 @@ fn drop_aborted<S: Scheduler>(
             core.receive_between_polls();
             core.wake_queues_in_slice(queue);
         }
-        if let Some(end) = timing.end(S::NEEDS_SERVICE) {
+        if let Some(end) = timing.end(times_tasks::<S>()) {
             return Some(end);
         }
     }
@@ -437,7 +444,7 @@ fn settle<S: Scheduler>(
             runnable.park(core.arrivals().turn());
             let task = as_task(id, group);
             count_in_group::<S>(records, task, timed);
-            calls.guard(|| served(policy, records, task, timed));
+            calls.guard(|| served(policy, records, core, task, timed));
             None
         }
         Ran::Yielded(runnable) => {
@@ -446,11 +453,11 @@ fn settle<S: Scheduler>(
             let task = as_task(id, group);
             queue.ready.set(queue.ready.get() + 1);
             count_in_group::<S>(records, task, timed);
-            calls.guard(|| served(policy, records, task, timed));
+            calls.guard(|| served(policy, records, core, task, timed));
             Some(task)
         }
         Ran::Finished(finish) => {
-            if S::NEEDS_SERVICE {
+            if times_tasks::<S>() {
                 records.count_last_poll(id, timed.service_ns.unwrap_or(0));
             }
             let removed = records.remove(id, Some(finish));
@@ -461,7 +468,7 @@ fn settle<S: Scheduler>(
                 core.task_panicked();
             }
             calls.guard(|| {
-                served(policy, records, removed.task, timed);
+                served(policy, records, core, removed.task, timed);
                 removed.tell(policy);
             });
             None
@@ -472,18 +479,18 @@ fn settle<S: Scheduler>(
 /// Counts a poll in the task's group, where the scheduler is told of its time.
 #[inline(always)]
 fn count_in_group<S: Scheduler>(records: &mut Records, task: Task, timed: Timed) {
-    if S::NEEDS_SERVICE {
+    if times_tasks::<S>() {
         records.count_poll(task, timed.service_ns.unwrap_or(0));
     }
 }
 
 #[inline(always)]
-fn served<S: Scheduler>(policy: &mut S, records: &mut Records, task: Task, timed: Timed) {
-    if S::NEEDS_SERVICE
-        && let Some(service_ns) = timed.service_ns
+fn served<S: Scheduler>(policy: &mut S, records: &mut Records, core: &Core, task: Task, timed: Timed) {
+    if times_tasks::<S>()
+        && let Some(ns) = timed.service_ns
     {
-        records.charge(task, timed.stands_for, service_ns);
-        policy.served(task, timed.stands_for, service_ns);
+        records.charge(task, timed.stands_for, ns);
+        policy.served(Served::Task { task, polls: timed.stands_for, ns }, core.meter.now());
     }
 }
 

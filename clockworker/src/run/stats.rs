@@ -353,8 +353,8 @@ pub struct GroupStats {
     pub ready: usize,
     /// Tasks that have not finished.
     pub live: u64,
-    /// Calls of `Future::poll`. None where the queue's scheduler does not need to know the service
-    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)): nothing is counted per poll there,
+    /// Calls of `Future::poll`. None where the queue's scheduler does not ask for the service of tasks
+    /// ([`CLOCK`](crate::schedulers::Scheduler::CLOCK)): nothing is counted per poll there,
     /// nor later made up for if the [scheduler is changed](crate::Queue::set_scheduler).
     pub polls: Option<u64>,
     /// Time that polls and drops of its tasks took, with the executor's work around them, as far as the scheduler was told: where
@@ -391,7 +391,7 @@ impl RunQueue {
     fn stats_of(&self, group: GroupIndex, key: u64, ready: usize) -> GroupStats {
         let records = self.records.borrow();
         let counters = records.group_counters(group);
-        let is_counted = self.needs_service();
+        let is_counted = self.times_tasks();
         GroupStats {
             key,
             number: records.group_number(group),

@@ -328,18 +328,19 @@ impl<'a> Timing<'a> {
     }
 
     /// Has the next poll be timed, for itself, in place of the one that was drawn. Reads the clock unless that was done after the last
-    /// poll; the nanoseconds since the last reading, or 0.
+    /// poll.
     ///
     /// So long as this does not depend on which was drawn, each poll before it that was not timed had its chance.
     #[inline(never)]
-    pub(super) fn time_next(&mut self) -> u64 {
+    pub(super) fn time_next(&mut self) {
         if self.stands_for == 1 && self.timed_at == self.polls() + 1 {
-            return 0; // it is
+            return; // it is
         }
-        let passed_ns = if self.read_at == self.polls() { 0 } else { self.read() };
+        if self.read_at != self.polls() {
+            self.read();
+        }
         (self.stands_for, self.timed_at, self.is_drawn) = (1, self.polls() + 1, false);
         self.read_after(1);
-        passed_ns
     }
 
     /// Reads the clock after work between two polls that is part of none; the nanoseconds since the last reading.

@@ -372,7 +372,7 @@ impl Core {
             self.round.next.set(if next + 1 < queues { next + 1 } else { 0 });
             if let Some(queue) = self.queues.get_if(next, RunQueue::is_look_due) {
                 // This calls a scheduler, which is user code: nothing is borrowed here.
-                queue.look_for_starved();
+                queue.look_for_lost();
             }
         }
     }

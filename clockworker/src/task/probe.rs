@@ -596,8 +596,8 @@ pub struct TaskLook {
     pub state: TaskState,
     /// When it was spawned, or came in from another thread.
     pub spawned_ns: u64,
-    /// What it has had of the CPU, as far as its scheduler was told. None where that does not need to know
-    /// ([`NEEDS_SERVICE`](crate::schedulers::Scheduler::NEEDS_SERVICE)).
+    /// What it has had of the CPU, as far as its scheduler was told. None where that does not ask
+    /// ([`CLOCK`](crate::schedulers::Scheduler::CLOCK)).
     pub service: Option<Duration>,
     /// The [word](AnyTask::word) of the probe. None of a task that is being polled.
     pub word: Option<u64>,

@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use clockworker::schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Gone, Ready, RunnableFifo, Scheduler, Task, TaskId};
 use clockworker::{Executor, Queue, yield_now};
 
 use crate::support::*;
 
-fn logged<const NEEDS_SERVICE: bool>(log: &Log) -> (Executor, Queue) {
+fn logged<const PER_TASK: bool>(log: &Log) -> (Executor, Queue) {
     let ex = untimed();
-    let queue = ex.new_queue("q").scheduler(Spy::<NEEDS_SERVICE>::fifo().logging(log)).create().unwrap();
+    let queue = ex.new_queue("q").scheduler(Spy::<PER_TASK>::fifo().logging(log)).create().unwrap();
     (ex, queue)
 }
 
@@ -83,8 +83,10 @@ impl Scheduler for Drained {
         self.ready.pop_front()
     }
 
-    fn drained(&mut self) {
-        self.times.set(self.times.get() + 1);
+    fn gone(&mut self, gone: Gone) {
+        if gone == Gone::Backlog {
+            self.times.set(self.times.get() + 1);
+        }
     }
 }
 

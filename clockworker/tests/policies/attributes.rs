@@ -51,7 +51,7 @@ fn a_group_is_opened_before_its_tasks_are_pushed() {
     assert_eq!(l.take(), "group_changed 0");
     drop((gold, plain));
     drain(&l.ex);
-    let pushes = "time_is 0, push 2 of 0 Spawned, push 3 of 1 Spawned";
+    let pushes = "served_all 0 at 0, push 2 of 0 Spawned, push 3 of 1 Spawned";
     let polls = "pop 2, finished 2, group_closed 0, pop 3, finished 3, group_closed 1";
     assert_eq!(l.take(), format!("{pushes}, {polls}"));
 }
@@ -126,7 +126,7 @@ fn a_task_is_spawned_before_it_is_pushed_and_only_with_attributes() {
         "spawned 5 of 5 d18446744073709551615, push 5 of 5 Spawned",
     ];
     let calls = l.take();
-    assert!(calls.starts_with(&format!("time_is 5000, {}", pushes.join(", "))), "{calls}");
+    assert!(calls.starts_with(&format!("served_all 0 at 5000, {}", pushes.join(", "))), "{calls}");
 }
 
 #[test]
@@ -198,9 +198,12 @@ fn the_clock_is_told_before_the_first_pop_of_a_slice_and_after_polls() {
     }
     l.take();
     drain(&l.ex);
-    let first = "time_is 2000, push 0 of 0 Spawned, push 1 of 1 Spawned";
-    let then = "pop 0, finished 0, group_closed 0, time_is 5000";
-    assert_eq!(l.take(), format!("{first}, {then}, pop 1, finished 1, group_closed 1, time_is 9000"));
+    let first = "served_all 0 at 2000, push 0 of 0 Spawned, push 1 of 1 Spawned";
+    let then = "pop 0, finished 0, group_closed 0, served_all 3000 at 5000";
+    assert_eq!(
+        l.take(),
+        format!("{first}, {then}, pop 1, finished 1, group_closed 1, served_all 4000 at 9000")
+    );
 }
 
 #[test]
@@ -220,7 +223,7 @@ fn a_handle_names_group_and_attributes_and_they_are_told_at_admission() {
     work(us(1));
     drain(&l.ex);
     let admitted = [
-        "group_opened 0 for 7, time_is 1000, push 1 of 0 Spawned",
+        "group_opened 0 for 7, served_all 0 at 1000, push 1 of 0 Spawned",
         "spawned 2 of 0 p3, push 2 of 0 Spawned",
         "spawned 3 of 3 d7000 t2, push 3 of 3 Spawned",
         "push 4 of 4 Spawned, push 5 of 5 Spawned, pop 1",

@@ -71,7 +71,7 @@ const SHUT_DOWN: &str = "shut down";
 
 /// What it does it in.
 const METHODS: &str =
-    "push pop push_pop peek served finished group_closed group_opened group_changed spawned time_is";
+    "push pop push_pop peek served finished group_closed group_opened group_changed spawned";
 
 /// FIFO, which does something in one of its methods.
 fn acting(from: &'static str, act: impl Fn() + 'static) -> Spy {

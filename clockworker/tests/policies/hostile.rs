@@ -54,13 +54,13 @@ fn assert_reported(reported: Option<PolicyFault>, fault: Fault, did_strike: bool
 }
 
 /// Tasks that yield and are in groups, beside another queue: each is polled as often as it should be.
-fn check<const NEEDS_SERVICE: bool>(fault: (Fault, bool), after: u32) -> bool {
+fn check<const PER_TASK: bool>(fault: (Fault, bool), after: u32) -> bool {
     const TASKS: usize = 12;
-    let case = format!("{fault:?} after {after}, needs service: {NEEDS_SERVICE}");
+    let case = format!("{fault:?} after {after}, per task: {PER_TASK}");
     let plan = faulty(fault, after);
     let (fault, struck) = (fault.0, plan.struck());
     let ex = untimed();
-    let hostile = ex.new_queue("hostile").scheduler(Hostile::<_, NEEDS_SERVICE>::new(plan));
+    let hostile = ex.new_queue("hostile").scheduler(Hostile::<_, PER_TASK>::new(plan));
     let hostile = hostile.create().unwrap();
     let polls: Vec<Rc<Cell<u32>>> = (0..TASKS).map(|_| Rc::default()).collect();
     let groups: Vec<_> = (0..3).map(|key| hostile.group(key)).collect();
@@ -213,7 +213,6 @@ fn faults_read_as_sentences() {
     for (fault, says) in [
         (PolicyFault::Panicked, "the scheduler panicked"),
         (PolicyFault::Lost, "the scheduler claimed to be empty while a task was ready"),
-        (PolicyFault::Starved, "the scheduler passed over a ready task for longer than its patience"),
         (PolicyFault::Repeated, "the scheduler gave out a task that was not ready"),
         (PolicyFault::Invented, "the scheduler gave out an id that is no task's"),
     ] {

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-use clockworker::schedulers::{Attributes, Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Attributes, Ready, Scheduler, Served, Task, TaskId};
 use clockworker::{Executor, JoinHandle, ManualClock, MoveError, Queue, move_to, yield_now};
 use futures::channel::oneshot;
 
@@ -88,10 +88,8 @@ fn a_scheduler_moves_nothing_while_it_is_called() {
     let task = Rc::new(RefCell::new(Subject::None));
     let said: Rc<RefCell<Vec<MoveError>>> = Rc::default();
     let (subject, noted) = (Rc::clone(&task), Rc::clone(&said));
-    let spy = Spy::<true>::fifo().listening(move |call| {
-        if !matches!(call, Call::Patience(_))
-            && let Some((task, to)) = &*subject.borrow()
-        {
+    let spy = Spy::<true>::fifo().listening(move |_| {
+        if let Some((task, to)) = &*subject.borrow() {
             noted.borrow_mut().extend(task.move_to(to).err());
         }
     });
@@ -167,12 +165,10 @@ impl Scheduler for Favours {
         self.last
     }
 
-    fn served(&mut self, task: Task, _polls: u32, _ns: u64) {
-        self.is_last(task);
-    }
-
-    fn patience(&self, _tasks: usize) -> Option<u64> {
-        None
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        if let Served::Task { task, .. } = served {
+            self.is_last(task);
+        }
     }
 }
 

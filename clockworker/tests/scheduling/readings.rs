@@ -122,8 +122,6 @@ struct Served {
     by_group: RefCell<BTreeMap<usize, (u64, u64)>>,
     /// How long polls took, each by itself.
     lengths: RefCell<BTreeSet<u64>>,
-    /// How much time has passed.
-    passed: Cell<u64>,
 }
 
 impl Served {
@@ -131,16 +129,14 @@ impl Served {
     fn queue(ex: &Executor) -> (Queue, Rc<Self>) {
         let served = Rc::new(Self::default());
         let notes = Rc::clone(&served);
-        let spy: Spy = Spy::fifo().listening(move |call| match call {
-            Call::Served(task, polls, service_ns) => {
+        let spy: Spy = Spy::fifo().listening(move |call| {
+            if let Call::Served(task, polls, service_ns) = call {
                 let mut by_group = notes.by_group.borrow_mut();
                 let (ns, calls) = by_group.entry(task.group.index()).or_default();
                 *ns += service_ns;
                 *calls += 1;
                 notes.lengths.borrow_mut().insert(service_ns / u64::from(polls));
             }
-            Call::TimePassed(service_ns) => notes.passed.set(notes.passed.get() + service_ns),
-            _ => {}
         });
         (ex.new_queue("told").scheduler(spy).create().unwrap(), served)
     }
@@ -156,7 +152,6 @@ fn served_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
     let ex = builder().host_budget(us(10)).build().unwrap();
     let (queue, served) = Served::queue(&ex);
     let lengths = groups.concat();
-    let all_ns: u64 = lengths.iter().sum();
     let opened = [0, 1].map(|key| queue.group(key));
     for (group, lengths) in opened.iter().zip(groups) {
         group.spawn(async move {
@@ -167,13 +162,34 @@ fn served_of(groups: [Vec<u64>; 2]) -> [(u64, u64); 2] {
         });
     }
     drain(&ex);
-    // But for what comes after the last reading.
-    let passed = served.passed.get();
-    assert!((all_ns - 10_000..=all_ns).contains(&passed), "{passed} of {all_ns} passed");
     // The last poll of each takes no time.
     let lengths: BTreeSet<u64> = lengths.into_iter().chain([0]).collect();
     assert!(served.lengths.borrow().is_subset(&lengths), "{:?} of {lengths:?}", served.lengths.borrow());
     served.take().try_into().expect("two groups")
+}
+
+/// Where the clock is not read for the scheduler, it is told of all polls but for those after the last reading.
+#[test]
+fn what_all_had_is_told_where_the_clock_is_read() {
+    for length in [50, 250, 5_000] {
+        let passed = Rc::new(Cell::new((0, 0)));
+        let told = Rc::clone(&passed);
+        let spy = Spy::<false>::fifo().listening(move |call| {
+            if let Call::ServedAll(ns, now_ns) = call {
+                told.set((told.get().0 + ns, now_ns));
+            }
+        });
+        let ex = builder().host_budget(us(10)).build().unwrap();
+        let queue = ex.new_queue("told").scheduler(spy).create().unwrap();
+        queue.spawn(polls("", 10_000, ns(length)));
+        drain(&ex);
+        let (passed, now_ns) = passed.get();
+        assert!(
+            (10_000 * length - 10_000..=10_000 * length).contains(&passed),
+            "{passed} of {length} ns each"
+        );
+        assert!(now_ns >= passed);
+    }
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
 
-use clockworker::schedulers::{Attributes, GroupId, Ready, Scheduler, Share, Task, TaskId};
+use clockworker::schedulers::{
+    Attributes, ClockUse, Gone, GroupId, Ready, Scheduler, Served, Share, Subject, Task, TaskId,
+};
 
 /// A call of one of a scheduler's methods.
 #[derive(Clone, Copy, Debug)]
@@ -18,11 +20,10 @@ pub(crate) enum Call<'a> {
     /// Calls of `push` and `pop` follow.
     PushPop,
     Peek,
-    Patience(usize),
     /// So many polls, and so many nanoseconds.
     Served(Task, u32, u64),
-    TimePassed(u64),
-    TimeIs(u64),
+    /// By all of the queue, so many nanoseconds, and what the clock reads.
+    ServedAll(u64, u64),
     Finished(Task),
     GroupOpened(GroupId, u64, &'a Attributes),
     GroupChanged(GroupId, &'a Attributes),
@@ -40,10 +41,8 @@ impl fmt::Display for Call<'_> {
             Call::Pop(Some(id)) => write!(f, "pop {}", id.slot()),
             Call::PushPop => f.write_str("push_pop"),
             Call::Peek => f.write_str("peek"),
-            Call::Patience(tasks) => write!(f, "patience {tasks}"),
             Call::Served(task, _, ns) => write!(f, "served {} {ns}", of(task)),
-            Call::TimePassed(ns) => write!(f, "time_passed {ns}"),
-            Call::TimeIs(ns) => write!(f, "time_is {ns}"),
+            Call::ServedAll(ns, now) => write!(f, "served_all {ns} at {now}"),
             Call::Finished(task) => write!(f, "finished {}", task.id.slot()),
             Call::GroupOpened(group, key, given) => {
                 write!(f, "group_opened {} for {key}{}", group.index(), text_of(given))
@@ -87,19 +86,18 @@ impl Log {
 }
 
 /// A scheduler with a simple order, which calls a listener at each call.
-pub(crate) struct Spy<const NEEDS_SERVICE: bool = true> {
+pub(crate) struct Spy<const PER_TASK: bool = true> {
     ready: VecDeque<TaskId>,
     /// The place of the task to give next.
     next: fn(&VecDeque<TaskId>) -> usize,
-    patience: fn(usize) -> Option<u64>,
     listener: Box<dyn Fn(Call<'_>)>,
 }
 
-impl<const NEEDS_SERVICE: bool> Spy<NEEDS_SERVICE> {
+impl<const PER_TASK: bool> Spy<PER_TASK> {
     /// Gives the task at the place that this says. It is asked only where there is one.
     pub(crate) fn choosing(next: fn(&VecDeque<TaskId>) -> usize) -> Self {
         let ready = VecDeque::new();
-        Self { ready, next, patience: |_| None, listener: Box::new(|_| {}) }
+        Self { ready, next, listener: Box::new(|_| {}) }
     }
 
     pub(crate) fn fifo() -> Self {
@@ -108,10 +106,6 @@ impl<const NEEDS_SERVICE: bool> Spy<NEEDS_SERVICE> {
 
     pub(crate) fn lifo() -> Self {
         Self::choosing(|ready| ready.len() - 1)
-    }
-
-    pub(crate) fn patience(self, patience: fn(usize) -> Option<u64>) -> Self {
-        Self { patience, ..self }
     }
 
     /// Calls this at each call, before that is answered.
@@ -123,17 +117,15 @@ impl<const NEEDS_SERVICE: bool> Spy<NEEDS_SERVICE> {
     pub(crate) fn logging(self, log: &Log) -> Self {
         let log = log.clone();
         self.listening(move |call| {
-            if !matches!(call, Call::PushPop | Call::Peek | Call::Patience(_) | Call::Pop(None)) {
+            if !matches!(call, Call::PushPop | Call::Peek | Call::Pop(None)) {
                 log.0.borrow_mut().push(call.to_string());
             }
         })
     }
 }
 
-impl<const NEEDS_SERVICE: bool> Scheduler for Spy<NEEDS_SERVICE> {
-    const NEEDS_SERVICE: bool = NEEDS_SERVICE;
-    const WANTS_TIME: bool = NEEDS_SERVICE;
-    const WANTS_CLOCK: bool = true;
+impl<const PER_TASK: bool> Scheduler for Spy<PER_TASK> {
+    const CLOCK: ClockUse = if PER_TASK { ClockUse::PerTask } else { ClockUse::WhenRead };
 
     fn push(&mut self, task: Task, why: Ready) {
         self.ready.push_back(task.id);
@@ -157,40 +149,26 @@ impl<const NEEDS_SERVICE: bool> Scheduler for Spy<NEEDS_SERVICE> {
         self.ready.get(ahead).copied()
     }
 
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        (self.listener)(Call::Patience(tasks));
-        (self.patience)(tasks)
+    fn served(&mut self, served: Served, now_ns: u64) {
+        (self.listener)(match served {
+            Served::Task { task, polls, ns } => Call::Served(task, polls, ns),
+            Served::Queue { ns } => Call::ServedAll(ns, now_ns),
+        });
     }
 
-    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
-        (self.listener)(Call::Served(task, polls, service_ns));
+    fn said(&mut self, of: Subject, attributes: &Attributes) {
+        (self.listener)(match of {
+            Subject::NewGroup { group, key } => Call::GroupOpened(group, key, attributes),
+            Subject::Group(group) => Call::GroupChanged(group, attributes),
+            Subject::Task(task) => Call::Spawned(task, attributes),
+        });
     }
 
-    fn time_passed(&mut self, service_ns: u64) {
-        (self.listener)(Call::TimePassed(service_ns));
-    }
-
-    fn time_is(&mut self, now_ns: u64) {
-        (self.listener)(Call::TimeIs(now_ns));
-    }
-
-    fn finished(&mut self, task: Task) {
-        (self.listener)(Call::Finished(task));
-    }
-
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
-        (self.listener)(Call::GroupOpened(group, key, attributes));
-    }
-
-    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        (self.listener)(Call::GroupChanged(group, attributes));
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        (self.listener)(Call::GroupClosed(group));
-    }
-
-    fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        (self.listener)(Call::Spawned(task, attributes));
+    fn gone(&mut self, gone: Gone) {
+        match gone {
+            Gone::Task(task) => (self.listener)(Call::Finished(task)),
+            Gone::Group(group) => (self.listener)(Call::GroupClosed(group)),
+            Gone::Backlog => {}
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use anyhow::ensure;
 use clockworker_schedulers::simulate::theory::{Discipline, MG1};
 use clockworker_schedulers::simulate::{Arrivals, Boxed, Queue, Service, Simulation, Stream, format_ns};
-use clockworker_schedulers::{FairTurns, Las, Qlas, Ready, RunnableFifo, Scheduler, Task, TaskId};
+use clockworker_schedulers::{ClockUse, FairTurns, Las, Qlas, Ready, RunnableFifo, Scheduler, Task, TaskId};
 use serde::Serialize;
 
 use crate::numbers::mean_and_error;
@@ -46,7 +46,7 @@ enum Order {
 struct GoesOn(VecDeque<TaskId>);
 
 impl Scheduler for GoesOn {
-    const NEEDS_SERVICE: bool = false;
+    const CLOCK: ClockUse = ClockUse::Unused;
 
     fn push(&mut self, task: Task, why: Ready) {
         match why {

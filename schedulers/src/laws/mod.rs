@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use clockworker_schedulers::laws::{Law, Laws};
-//! use clockworker_schedulers::{Ready, RunnableFifo, Scheduler, Task, TaskId};
+//! use clockworker_schedulers::{ClockUse, Ready, RunnableFifo, Scheduler, Task, TaskId};
 //!
 //! // Passes, and keeps to an order and a bound of its own as well.
 //! let report = Laws::new(RunnableFifo::new)
@@ -20,7 +20,7 @@
 //! // Last in, first out does not.
 //! struct Lifo(Vec<TaskId>);
 //! impl Scheduler for Lifo {
-//!     const NEEDS_SERVICE: bool = false;
+//!     const CLOCK: ClockUse = ClockUse::Unused;
 //!     fn push(&mut self, task: Task, _why: Ready) {
 //!         self.0.push(task.id);
 //!     }
@@ -115,8 +115,7 @@ impl<'a, S: Scheduler> Laws<'a, S> {
         Self { bound: Some(Box::new(bound)), ..self }
     }
 
-    /// Accepts that tasks wait for ever, for policies that starve some by design. They promise no
-    /// [`patience`](Scheduler::patience).
+    /// Accepts that tasks wait for ever, for policies that starve some by design.
     #[must_use]
     pub fn may_starve(self) -> Self {
         Self { bound: None, ..self }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::*;
-use crate::{Attributes, RunnableFifo, Task};
+use crate::{Attributes, ClockUse, Gone, RunnableFifo, Served, Subject, Task};
 
 /// FIFO, except for what `Fault` says.
 #[derive(Default)]
@@ -106,14 +106,19 @@ impl Scheduler for Faulty {
         self.pop()
     }
 
-    fn served(&mut self, task: Task, _polls: u32, _service_ns: u64) {
-        if self.fault == Fault::GivesUp && self.last != Some(task.id) {
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        if let Served::Task { task, .. } = served
+            && self.fault == Fault::GivesUp
+            && self.last != Some(task.id)
+        {
             self.ready.retain(|id| *id != task.id);
         }
     }
 
-    fn finished(&mut self, task: Task) {
-        self.dead = Some(task.id);
+    fn gone(&mut self, gone: Gone) {
+        if let Gone::Task(task) = gone {
+            self.dead = Some(task.id);
+        }
     }
 }
 
@@ -196,17 +201,16 @@ fn tasks_that_are_aborted_or_taken_out_are_missed() {
 }
 
 /// FIFO that counts what it is told, by the call.
-struct Told<'a>(RunnableFifo, &'a RefCell<BTreeMap<&'static str, u64>>);
+struct Told<'a, const PER_TASK: bool>(RunnableFifo, &'a RefCell<BTreeMap<&'static str, u64>>);
 
-impl Told<'_> {
+impl<const PER_TASK: bool> Told<'_, PER_TASK> {
     fn count(&self, call: &'static str) {
         *self.1.borrow_mut().entry(call).or_default() += 1;
     }
 }
 
-impl Scheduler for Told<'_> {
-    const WANTS_TIME: bool = true;
-    const WANTS_CLOCK: bool = true;
+impl<const PER_TASK: bool> Scheduler for Told<'_, PER_TASK> {
+    const CLOCK: ClockUse = if PER_TASK { ClockUse::PerTask } else { ClockUse::WhenRead };
 
     fn push(&mut self, task: Task, why: Ready) {
         self.count(match why {
@@ -222,47 +226,36 @@ impl Scheduler for Told<'_> {
         self.0.pop()
     }
 
-    fn group_opened(&mut self, _group: GroupId, _key: u64, _attributes: &Attributes) {
-        self.count("group_opened");
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        self.count(match served {
+            Served::Task { .. } => "a task's service",
+            Served::Queue { ns: 0 } => "the beginning of a slice",
+            Served::Queue { .. } => "the queue's service",
+        });
     }
 
-    fn group_changed(&mut self, _group: GroupId, _attributes: &Attributes) {
-        self.count("group_changed");
+    fn said(&mut self, of: Subject, _attributes: &Attributes) {
+        match of {
+            Subject::NewGroup { .. } => self.count("group_opened"),
+            Subject::Group(_) => self.count("group_changed"),
+            Subject::Task(_) => self.count("attributes"),
+        }
     }
 
-    fn spawned(&mut self, _task: Task, _attributes: &Attributes) {
-        self.count("attributes");
-    }
-
-    fn served(&mut self, _task: Task, _polls: u32, _service_ns: u64) {
-        self.count("served");
-    }
-
-    fn time_passed(&mut self, _service_ns: u64) {
-        self.count("time_passed");
-    }
-
-    fn time_is(&mut self, _now_ns: u64) {
-        self.count("time_is");
-    }
-
-    fn finished(&mut self, _task: Task) {
-        self.count("finished");
-    }
-
-    fn group_closed(&mut self, _group: GroupId) {
-        self.count("group_closed");
-    }
-
-    fn drained(&mut self) {
-        self.count("drained");
+    fn gone(&mut self, gone: Gone) {
+        match gone {
+            Gone::Task(_) => self.count("finished"),
+            Gone::Group(_) => self.count("group_closed"),
+            Gone::Backlog => self.count("drained"),
+        }
     }
 }
 
 #[test]
 fn all_that_a_policy_may_be_told_it_is_told_often() {
     let told = RefCell::default();
-    Laws::new(|| Told(RunnableFifo::new(), &told)).check().unwrap();
+    Laws::new(|| Told::<true>(RunnableFifo::new(), &told)).check().unwrap();
+    Laws::new(|| Told::<false>(RunnableFifo::new(), &told)).check().unwrap();
     let told = told.into_inner();
     assert!(told.len() == 13 && told.values().all(|&times| times > 1_000), "{told:?}");
 }

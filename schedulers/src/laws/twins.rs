@@ -1,6 +1,6 @@
 //! Two policies that are told the same: one as an executor may tell it, in fewer calls, one by one call after the other.
 
-use crate::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
+use crate::{Attributes, ClockUse, Gone, Ready, Scheduler, Served, Subject, Task, TaskId};
 
 /// A policy, and a second one that shows what it has to give.
 pub(super) struct Twins<S> {
@@ -29,44 +29,28 @@ impl<S: Scheduler> Twins<S> {
         (self.policy.push_pop(task), self.other.pop())
     }
 
-    pub(super) fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
-        if S::NEEDS_SERVICE {
-            self.tell(|policy| policy.served(task, polls, service_ns));
+    /// The task was polled, which stands for so many polls, until `now_ns`; so much had passed since the last that was told of.
+    pub(super) fn served(&mut self, (task, polls, ns): (Task, u32, u64), passed_ns: u64, now_ns: u64) {
+        match S::CLOCK {
+            ClockUse::Unused => {}
+            ClockUse::WhenRead => self.time_passed(passed_ns, now_ns),
+            ClockUse::PerTask => self.tell(|policy| policy.served(Served::Task { task, polls, ns }, now_ns)),
         }
     }
 
     /// So much has passed by now.
-    pub(super) fn time(&mut self, passed_ns: u64, now_ns: u64) {
-        if S::WANTS_TIME && passed_ns > 0 {
-            self.tell(|policy| policy.time_passed(passed_ns));
-        }
-        if S::WANTS_CLOCK {
-            self.tell(|policy| policy.time_is(now_ns));
+    pub(super) fn time_passed(&mut self, ns: u64, now_ns: u64) {
+        if S::CLOCK == ClockUse::WhenRead {
+            self.tell(|policy| policy.served(Served::Queue { ns }, now_ns));
         }
     }
 
-    pub(super) fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        self.tell(|policy| policy.spawned(task, attributes));
+    pub(super) fn said(&mut self, of: Subject, attributes: &Attributes) {
+        self.tell(|policy| policy.said(of, attributes));
     }
 
-    pub(super) fn finished(&mut self, task: Task) {
-        self.tell(|policy| policy.finished(task));
-    }
-
-    pub(super) fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
-        self.tell(|policy| policy.group_opened(group, key, attributes));
-    }
-
-    pub(super) fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        self.tell(|policy| policy.group_changed(group, attributes));
-    }
-
-    pub(super) fn group_closed(&mut self, group: GroupId) {
-        self.tell(|policy| policy.group_closed(group));
-    }
-
-    pub(super) fn drained(&mut self) {
-        self.tell(S::drained);
+    pub(super) fn gone(&mut self, gone: Gone) {
+        self.tell(|policy| policy.gone(gone));
     }
 
     fn tell(&mut self, what: impl Fn(&mut S)) {

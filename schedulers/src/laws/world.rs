@@ -7,7 +7,7 @@ use super::load::{End, Load, Part};
 use super::twins::Twins;
 use super::{Broken, Candidate, Crowd, Law, Laws, Moment, Report};
 use crate::random::Random;
-use crate::{Attributes, GroupId, Ready, Scheduler, Share, Task, TaskId};
+use crate::{Attributes, Gone, GroupId, Ready, Scheduler, Share, Subject, Task, TaskId};
 
 /// Shorter polls are timed by lot: one in so many, which counts for all.
 const SHORT_NS: u64 = 1_024;
@@ -163,6 +163,9 @@ impl<'a, S: Scheduler> World<'a, S> {
 
     /// One round of the calls that `Scheduler` documents.
     fn poll_next(&mut self) -> Result<(), Broken> {
+        if self.yielded.is_none() && self.step.is_multiple_of(16) {
+            self.policy.time_passed(0, self.service_ns); // a slice begins
+        }
         let popped = match self.yielded.take() {
             Some(slot) => self.push_pop(slot)?,
             None => self.policy.pop(),
@@ -213,14 +216,13 @@ impl<'a, S: Scheduler> World<'a, S> {
         let group = &mut self.groups[task.group.index()];
         group.attained_ns = group.attained_ns.saturating_add(told_ns);
         self.service_ns += service_ns;
-        self.policy.served(task, polls, told_ns);
-        self.policy.time(self.service_ns - self.told_ns, self.service_ns);
+        self.policy.served((task, polls, told_ns), self.service_ns - self.told_ns, self.service_ns);
         self.told_ns = self.service_ns;
     }
 
     fn drained_if_empty(&mut self) {
         if self.ready == 0 && self.yielded.is_none() {
-            self.policy.drained();
+            self.policy.gone(Gone::Backlog);
         }
     }
 
@@ -267,12 +269,13 @@ impl<'a, S: Scheduler> World<'a, S> {
         for (index, group) in self.groups.iter_mut().enumerate() {
             group.attained_ns = 0;
             if let Some((key, attributes)) = &group.opened {
-                self.policy.group_opened(GroupId::new(index as u32), *key, attributes);
+                let group = GroupId::new(index as u32);
+                self.policy.said(Subject::NewGroup { group, key: *key }, attributes);
             }
         }
         for slot in self.slots.iter().filter(|slot| !matches!(slot.state, State::Free | State::Group)) {
             if let Some(attributes) = &slot.attributes {
-                self.policy.spawned(slot.task, attributes);
+                self.policy.said(Subject::Task(slot.task), attributes);
             }
         }
     }
@@ -419,7 +422,7 @@ impl<'a, S: Scheduler> World<'a, S> {
         if self.random.one_in(4) {
             let attributes = self.draw_attributes();
             self.slots[slot].attributes = Some(attributes);
-            self.policy.spawned(self.slots[slot].task, &attributes);
+            self.policy.said(Subject::Task(self.slots[slot].task), &attributes);
         }
         self.push(slot, Ready::Spawned);
     }
@@ -457,7 +460,8 @@ impl<'a, S: Scheduler> World<'a, S> {
         self.slots[index].state = State::Group;
         let (key, attributes) = (self.random.next() % 64, self.draw_attributes());
         self.groups[index].opened = Some((key, attributes));
-        self.policy.group_opened(GroupId::new(index as u32), key, &attributes);
+        let group = GroupId::new(index as u32);
+        self.policy.said(Subject::NewGroup { group, key }, &attributes);
         Some(index)
     }
 
@@ -482,7 +486,7 @@ impl<'a, S: Scheduler> World<'a, S> {
             groups.find_map(|(index, group)| Some((index, group.opened.as_mut()?)))
         {
             *said = attributes;
-            self.policy.group_changed(GroupId::new(index as u32), &attributes);
+            self.policy.said(Subject::Group(GroupId::new(index as u32)), &attributes);
         }
     }
 
@@ -548,7 +552,7 @@ impl<'a, S: Scheduler> World<'a, S> {
         let task = self.slots[slot].task;
         self.slots[slot].state = State::Free;
         self.live -= 1;
-        self.policy.finished(task);
+        self.policy.gone(Gone::Task(task));
         let group = &mut self.groups[task.group.index()];
         group.tasks -= 1;
         // At times a handle outlives the tasks of its group.
@@ -570,6 +574,6 @@ impl<'a, S: Scheduler> World<'a, S> {
         }
         self.groups[index] = Group::default();
         self.groups_closed += 1;
-        self.policy.group_closed(GroupId::new(index as u32));
+        self.policy.gone(Gone::Group(GroupId::new(index as u32)));
     }
 }

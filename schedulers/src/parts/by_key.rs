@@ -1,10 +1,11 @@
 //! [`ByKey`]: ready tasks in the order of a key, which is their own or their group's.
 
+use super::KEPT;
 use super::fair_turns::FairTurns;
 use super::own_or_group::OwnOrGroup;
 use super::passed_over::PassedOver;
 use super::ready_list::{ReadyList, ReadyTask};
-use crate::{GroupId, Task, TaskId};
+use crate::{Gone, GroupId, Served, Subject, Task, TaskId};
 
 /// Ready tasks in lists, by their keys. The first task of the first list goes first.
 pub(crate) trait Lists {
@@ -135,8 +136,34 @@ impl<L: Lists> ByKey<L> {
         list
     }
 
+    /// Gives a task or a group a key, or none.
+    #[inline]
+    pub(crate) fn said(&mut self, of: Subject, key: Option<L::Key>) {
+        match of {
+            Subject::NewGroup { group, .. } => drop(self.keys.set_group(group, key)),
+            Subject::Group(group) => self.change_group(group, key),
+            Subject::Task(task) => self.keys.set_own(task.id, key),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn served(&mut self, served: Served) {
+        if let Served::Queue { ns } = served {
+            self.passed_over.time_passed(ns);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn gone(&mut self, gone: Gone) {
+        match gone {
+            Gone::Task(task) => self.keys.set_own(task.id, None),
+            Gone::Group(group) => drop(self.keys.set_group(group, None)),
+            Gone::Backlog => self.give_back(),
+        }
+    }
+
     /// Gives an open group a key, or takes it back: its ready tasks that have none of their own move.
-    pub(crate) fn change_group(&mut self, group: GroupId, key: Option<L::Key>) {
+    fn change_group(&mut self, group: GroupId, key: Option<L::Key>) {
         let before = self.keys.set_group(group, key);
         if before != key {
             let keys = &self.keys;
@@ -144,10 +171,10 @@ impl<L: Lists> ByKey<L> {
         }
     }
 
-    /// Gives memory back, but that for so many tasks and groups.
-    pub(crate) fn drained(&mut self, kept: usize) {
-        self.ready.shrink_to(kept);
-        self.keys.give_back(kept);
+    /// Gives memory back, but for what many tasks and groups take.
+    fn give_back(&mut self) {
+        self.ready.shrink_to(KEPT);
+        self.keys.give_back(KEPT);
     }
 }
 
@@ -169,35 +196,14 @@ macro_rules! calls_by_key {
             self.by_key.push_pop(task)
         }
 
-        fn group_opened(&mut self, group: GroupId, _key: u64, attributes: &Attributes) {
-            self.by_key.keys.set_group(group, attributes.$key);
-        }
-
-        fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-            self.by_key.change_group(group, attributes.$key);
+        #[inline]
+        fn said(&mut self, of: Subject, attributes: &Attributes) {
+            self.by_key.said(of, attributes.$key);
         }
 
         #[inline]
-        fn spawned(&mut self, task: Task, attributes: &Attributes) {
-            self.by_key.keys.set_own(task.id, attributes.$key);
-        }
-
-        #[inline]
-        fn time_passed(&mut self, service_ns: u64) {
-            self.by_key.passed_over.time_passed(service_ns);
-        }
-
-        #[inline]
-        fn finished(&mut self, task: Task) {
-            self.by_key.keys.set_own(task.id, None);
-        }
-
-        fn group_closed(&mut self, group: GroupId) {
-            self.by_key.keys.set_group(group, None);
-        }
-
-        fn drained(&mut self) {
-            self.by_key.drained(KEPT);
+        fn gone(&mut self, gone: Gone) {
+            self.by_key.gone(gone);
         }
     };
 }

@@ -2,19 +2,11 @@
 
 use core::num::NonZeroU32;
 
-/// What every policy is granted besides its bound on waiting. Polls.
-const SLACK: u64 = 65_536;
-
 /// A pop counts for so much besides the service of its poll. So polls of no time fund fair turns, too.
 pub(crate) const PER_POP_NS: i64 = 256;
 
 /// A poll of a fair turn counts for so much at most, and so much service is owed to fair turns at most, times N − 1.
 pub(crate) const LONGEST_NS: i64 = 1 << 26;
-
-/// The [patience](crate::Scheduler::patience) of a policy that gives out each ready task within so many pops.
-pub(crate) const fn patience(pops: u64) -> u64 {
-    SLACK.saturating_add(pops)
-}
 
 /// How often a policy pops out of its usual order, so that no task starves: these pops are *fair turns*, and have one part in
 /// *N* of the queue's time.
@@ -39,12 +31,10 @@ pub(crate) const fn patience(pops: u64) -> u64 {
 ///
 /// ```
 /// use std::num::NonZeroU32;
-/// use clockworker_schedulers::{FairTurns, Las, Scheduler};
+/// use clockworker_schedulers::{FairTurns, Las};
 ///
 /// let often = Las::new().with_fair_turns(FairTurns::every(NonZeroU32::new(8).unwrap()));
-/// let strict = Las::new().with_fair_turns(FairTurns::NEVER);
-/// assert!(often.patience(10) < Las::new().patience(10));
-/// assert_eq!(strict.patience(10), None); // tasks may starve
+/// let strict = Las::new().with_fair_turns(FairTurns::NEVER); // tasks may starve
 /// ```
 #[derive(Clone, Debug)]
 pub struct FairTurns {
@@ -82,14 +72,6 @@ impl FairTurns {
             None => 0,
         };
         others * if cost_ns < LONGEST_NS { cost_ns } else { LONGEST_NS }
-    }
-
-    /// The [patience](crate::Scheduler::patience) of a policy that gives out each ready task within so many fair turns, and
-    /// is told of service.
-    pub(crate) fn patience(&self, turns: u64) -> Option<u64> {
-        const POPS: u64 = (LONGEST_NS / PER_POP_NS) as u64;
-        let pops = turns.saturating_add(1).saturating_mul(POPS);
-        Some(patience(pops.saturating_mul(self.every?.get().into())))
     }
 }
 

@@ -20,3 +20,7 @@ pub(crate) mod remembered;
 pub(crate) mod ring;
 pub(crate) mod task_lists;
 pub(crate) mod tournament;
+
+/// Memory for so many tasks and groups stays when a queue has drained: half a mebibyte for a ring of ids. A policy gives back what
+/// a larger burst took.
+pub(crate) const KEPT: usize = 65_536;

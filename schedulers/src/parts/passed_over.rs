@@ -1,6 +1,6 @@
 //! [`PassedOver`]: when a task that an order passes over has its turn.
 
-use super::fair_turns::{FairTurns, patience};
+use super::fair_turns::FairTurns;
 
 /// However long the last turn took, the next comes after so many times the usual number of pops.
 const MOST: u64 = 1_024;
@@ -8,7 +8,7 @@ const MOST: u64 = 1_024;
 /// Counts pops that pass over ready tasks, and says when one of these has a turn: in one of *N* such pops at most, and for one
 /// part in *N* of the time, as long as the polls of turns take no more than 1,024 times as long as the others.
 ///
-/// What turns take is known as far as the policy is told of [time](crate::Scheduler::time_passed). A turn is due when *N* − 1
+/// What turns take is known as far as the policy is told of [time](crate::Served::Queue). A turn is due when *N* − 1
 /// pops have passed over others since the last, and have taken *N* − 1 times as long as that one; and after
 /// 1,024·*N* pops in any case. *N* is at least 2.
 #[derive(Clone, Debug)]
@@ -82,11 +82,6 @@ impl PassedOver {
             _ => {}
         }
     }
-
-    /// The [patience](crate::Scheduler::patience) of a policy that gives out each ready task within so many turns.
-    pub(crate) fn patience(&self, turns: u64) -> Option<u64> {
-        Some(patience(turns.saturating_mul(MOST * self.every?)))
-    }
 }
 
 #[cfg(test)]
@@ -150,9 +145,7 @@ mod tests {
     fn two_is_the_least_and_never_is_never() {
         let mut over = every(1);
         assert_eq!((pops_until_turn(&mut over, 0), pops_until_turn(&mut over, 0)), (2, 2));
-        assert_eq!(over.patience(3), Some(patience(3 * 2 * MOST)));
         let mut never = PassedOver::new(&FairTurns::NEVER);
         assert!((0..100_000).all(|_| !never.count_pop()));
-        assert_eq!(never.patience(1), None);
     }
 }

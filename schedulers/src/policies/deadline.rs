@@ -2,13 +2,12 @@
 
 use core::fmt;
 
-use super::runnable_fifo::KEPT;
 use crate::parts::by_deadline::ByDeadline;
 use crate::parts::by_key::{ByKey, Lists, calls_by_key};
-use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
+use crate::{Attributes, ClockUse, FairTurns, Gone, Ready, Scheduler, Served, Subject, Task, TaskId};
 
 /// What becomes of tasks whose deadline has passed. They are late once the clock that the policy is
-/// [told](Scheduler::time_is) reads more than their deadline.
+/// [told](Scheduler::served) reads more than their deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Late {
@@ -73,18 +72,18 @@ pub enum Late {
 /// [`Late::Behind`]. For where only such tasks wait, each pop takes the first of them, and where others wait as well, a fair
 /// turn does, in each so many pops. (A task that became ready before it, and whose group lost its deadline since, counts too.)
 ///
-/// A task that has a deadline is passed over by those of earlier ones, for as long as there are any, as it is meant to be. So
-/// no [patience](Scheduler::patience) is promised: what is due in an hour may wait for an hour, however many polls that is.
+/// A task that has a deadline is passed over by those of earlier ones, for as long as there are any, as it is meant to be:
+/// what is due in an hour may wait for an hour, however many polls that is.
 ///
 /// With [`FairTurns::NEVER`] the order is strict, and tasks without deadlines starve while others have work.
 ///
 /// ```
-/// use clockworker_schedulers::{Attributes, Deadline, GroupId, Ready, Scheduler, Task, TaskId};
+/// use clockworker_schedulers::{Attributes, Deadline, GroupId, Ready, Scheduler, Subject, Task, TaskId};
 ///
 /// let task = |slot| Task { id: TaskId::new(slot, 0), group: GroupId::new(slot) };
 /// let mut policy = Deadline::new();
-/// policy.group_opened(task(1).group, 77, &Attributes::new().with_deadline_ns(9_000));
-/// policy.spawned(task(2), &Attributes::new().with_deadline_ns(5_000));
+/// policy.said(Subject::NewGroup { group: task(1).group, key: 77 }, &Attributes::new().with_deadline_ns(9_000));
+/// policy.said(Subject::Task(task(2)), &Attributes::new().with_deadline_ns(5_000));
 /// (0..3).for_each(|slot| policy.push(task(slot), Ready::Spawned));
 /// let order: Vec<_> = std::iter::from_fn(|| policy.pop()).collect();
 /// assert_eq!(order, [task(2).id, task(1).id, task(0).id]);
@@ -128,14 +127,13 @@ impl Default for Deadline {
 }
 
 impl Scheduler for Deadline {
-    const NEEDS_SERVICE: bool = false;
-    const WANTS_TIME: bool = true;
-    const WANTS_CLOCK: bool = true;
+    const CLOCK: ClockUse = ClockUse::WhenRead;
 
     calls_by_key!(deadline_ns);
 
     #[inline]
-    fn time_is(&mut self, now_ns: u64) {
+    fn served(&mut self, served: Served, now_ns: u64) {
+        self.by_key.served(served);
         let ready = &mut self.by_key.ready;
         ready.now_ns = ready.now_ns.max(now_ns);
     }

@@ -79,17 +79,17 @@ const DEFAULT_RESOLUTION_BITS: u32 = 10;
 /// at most *S*, of which each counts 256 ns more; and 2¹⁸·N·(G·(k + 1) + 1) polls, if they take no time.
 ///
 /// ```
-/// use clockworker_schedulers::{GroupId, Las, Ready, Scheduler, Task, TaskId};
+/// use clockworker_schedulers::{GroupId, Las, Ready, Scheduler, Served, Task, TaskId};
 ///
 /// let task = |slot| Task { id: TaskId::new(slot, 0), group: GroupId::new(slot) };
 /// let mut las = Las::new();
 /// las.push(task(0), Ready::Spawned);
 /// las.push(task(1), Ready::Spawned);
 /// assert_eq!(las.pop(), Some(task(0).id));
-/// las.served(task(0), 1, 5_000);
+/// las.served(Served::Task { task: task(0), polls: 1, ns: 5_000 }, 0);
 /// las.push(task(0), Ready::Yielded);
 /// assert_eq!(las.pop(), Some(task(1).id)); // it has received nothing yet
-/// las.served(task(1), 1, 3_000);
+/// las.served(Served::Task { task: task(1), polls: 1, ns: 3_000 }, 0);
 /// las.push(task(1), Ready::Yielded);
 /// assert_eq!(las.pop(), Some(task(1).id)); // 3 µs against 5
 /// ```
@@ -178,10 +178,5 @@ impl Rank for Resolution {
 
     fn halved(&self, bucket: u32) -> u32 {
         if bucket < 128 { bucket / 2 } else { bucket - 64 }
-    }
-
-    fn patience(tasks: u64) -> u64 {
-        // At worst half of the tasks are in one group and the others in one each.
-        tasks.saturating_mul(tasks)
     }
 }

@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use super::runnable_fifo::KEPT;
 use crate::parts::by_key::{ByKey, Lists, calls_by_key};
 use crate::parts::by_priority::ByPriority;
-use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
+use crate::{Attributes, ClockUse, FairTurns, Gone, Ready, Scheduler, Served, Subject, Task, TaskId};
 
 /// The task of the highest priority goes first; of equal ones, the one that became ready first.
 ///
@@ -33,7 +32,7 @@ use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 /// counted, and the *N*th in a row ([`FairTurns`]; *N* is 32 unless set, and at least 2) is a *fair turn*: it goes to the
 /// task that has been ready for longest, on whatever level. So lower levels get one in *N* of such pops at most.
 ///
-/// Fair turns are paid for by time, as far as the policy is [told](Scheduler::time_passed) of it, so that long polls of low
+/// Fair turns are paid for by time, as far as the policy is [told](Served::Queue) of it, so that long polls of low
 /// levels take one part in *N* of the time and not most of it: after a turn the next is due when the pops that pass over
 /// others have taken *N* − 1 times as long, but after 1,024·*N* of them in any case.
 ///
@@ -42,16 +41,15 @@ use crate::{Attributes, FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
 /// takes one of those *R*, and where other levels have some as well, a fair turn does, in each so many pops; and
 /// none of them is taken twice, as it goes behind if it becomes ready again.
 ///
-/// With [`FairTurns::NEVER`] levels are strict: lower ones starve while higher ones have tasks, and no
-/// [patience](Scheduler::patience) is promised.
+/// With [`FairTurns::NEVER`] levels are strict: lower ones starve while higher ones have tasks.
 ///
 /// ```
-/// use clockworker_schedulers::{Attributes, GroupId, Priority, Ready, Scheduler, Task, TaskId};
+/// use clockworker_schedulers::{Attributes, GroupId, Priority, Ready, Scheduler, Subject, Task, TaskId};
 ///
 /// let task = |slot| Task { id: TaskId::new(slot, 0), group: GroupId::new(slot) };
 /// let mut policy = Priority::new();
-/// policy.group_opened(task(1).group, 77, &Attributes::new().with_priority(-5));
-/// policy.spawned(task(2), &Attributes::new().with_priority(5));
+/// policy.said(Subject::NewGroup { group: task(1).group, key: 77 }, &Attributes::new().with_priority(-5));
+/// policy.said(Subject::Task(task(2)), &Attributes::new().with_priority(5));
 /// (0..3).for_each(|slot| policy.push(task(slot), Ready::Spawned));
 /// let order: Vec<_> = std::iter::from_fn(|| policy.pop()).collect();
 /// assert_eq!(order, [task(2).id, task(0).id, task(1).id]);
@@ -87,8 +85,7 @@ impl Default for Priority {
 }
 
 impl Scheduler for Priority {
-    const NEEDS_SERVICE: bool = false;
-    const WANTS_TIME: bool = true;
+    const CLOCK: ClockUse = ClockUse::WhenRead;
 
     calls_by_key!(priority);
 
@@ -98,9 +95,9 @@ impl Scheduler for Priority {
         self.by_key.ready.peek(ahead)
     }
 
-    /// By the bound on waiting ([Starvation](Priority#starvation)). `None` without fair turns.
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        self.by_key.passed_over.patience(tasks as u64)
+    #[inline]
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        self.by_key.served(served);
     }
 }
 

@@ -62,17 +62,17 @@ use crate::parts::half_life::HalfLife;
 /// counts its groups with those that it joins.
 ///
 /// ```
-/// use clockworker_schedulers::{GroupId, Qlas, Ready, Scheduler, Task, TaskId};
+/// use clockworker_schedulers::{GroupId, Qlas, Ready, Scheduler, Served, Task, TaskId};
 ///
 /// let task = |slot| Task { id: TaskId::new(slot, 0), group: GroupId::new(slot) };
 /// let mut qlas = Qlas::new();
 /// qlas.push(task(0), Ready::Spawned);
 /// qlas.push(task(1), Ready::Spawned);
 /// assert_eq!(qlas.pop(), Some(task(0).id));
-/// qlas.served(task(0), 1, 10_000);
+/// qlas.served(Served::Task { task: task(0), polls: 1, ns: 10_000 }, 0);
 /// qlas.push(task(0), Ready::Yielded);
 /// assert_eq!(qlas.pop(), Some(task(0).id)); // still in level 0, so it goes on
-/// qlas.served(task(0), 1, 10_000);
+/// qlas.served(Served::Task { task: task(0), polls: 1, ns: 10_000 }, 0);
 /// qlas.push(task(0), Ready::Yielded);
 /// assert_eq!(qlas.pop(), Some(task(1).id)); // 20 µs: level 1
 /// ```
@@ -125,12 +125,6 @@ impl Rank for Levels {
 
     fn finely_from(&self) -> u32 {
         OF_A_LEVEL * Levels::finely_from(*self)
-    }
-
-    fn patience(tasks: u64) -> u64 {
-        // At worst half of the tasks are in its group and the others in one each, of as many levels as there can be.
-        let half = tasks.saturating_add(1).div_ceil(2);
-        tasks.min(64).saturating_mul(half).saturating_mul(half)
     }
 
     fn set_half_life(&mut self, half_life: &HalfLife) {

@@ -2,12 +2,9 @@
 
 use core::fmt;
 
-use crate::parts::fair_turns::patience;
+use crate::parts::KEPT;
 use crate::parts::ring::Ring;
-use crate::{Ready, Scheduler, Task, TaskId};
-
-/// Memory for so many tasks stays when a queue has drained: 512 KiB. What a larger burst took is given back.
-pub(crate) const KEPT: usize = 65_536;
+use crate::{ClockUse, Gone, Ready, Scheduler, Task, TaskId};
 
 /// First ready, first polled: the order of tokio's `LocalSet` and of most executors. The cheapest policy.
 ///
@@ -39,7 +36,7 @@ impl RunnableFifo {
 }
 
 impl Scheduler for RunnableFifo {
-    const NEEDS_SERVICE: bool = false;
+    const CLOCK: ClockUse = ClockUse::Unused;
 
     #[inline]
     fn push(&mut self, task: Task, _why: Ready) {
@@ -56,19 +53,16 @@ impl Scheduler for RunnableFifo {
         Some(self.ready.push_pop(task.id))
     }
 
-    fn drained(&mut self) {
-        if self.ready.capacity() > KEPT {
-            self.ready.shrink_to(KEPT);
-        }
-    }
-
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        Some(patience(tasks as u64))
-    }
-
     #[inline]
     fn peek(&self, ahead: usize) -> Option<TaskId> {
         self.ready.get(ahead)
+    }
+
+    #[inline]
+    fn gone(&mut self, gone: Gone) {
+        if gone == Gone::Backlog && self.ready.capacity() > KEPT {
+            self.ready.shrink_to(KEPT);
+        }
     }
 }
 

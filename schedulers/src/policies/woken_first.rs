@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use super::runnable_fifo::KEPT;
-use crate::parts::fair_turns::patience;
+use crate::parts::KEPT;
 use crate::parts::ring::Ring;
-use crate::{Ready, Scheduler, Task, TaskId};
+use crate::{ClockUse, Gone, Ready, Scheduler, Served, Task, TaskId};
 
 /// By so much the others may be ahead. Nanoseconds.
 const MOST_AHEAD_NS: u64 = 1_000_000;
@@ -133,8 +132,7 @@ impl WokenFirst {
 }
 
 impl Scheduler for WokenFirst {
-    const NEEDS_SERVICE: bool = false;
-    const WANTS_TIME: bool = true;
+    const CLOCK: ClockUse = ClockUse::WhenRead;
 
     #[inline(always)] // a call takes 20 instructions
     fn push(&mut self, task: Task, why: Ready) {
@@ -189,24 +187,25 @@ impl Scheduler for WokenFirst {
         }
     }
 
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        Some(patience((tasks as u64).saturating_mul(32)))
-    }
-
-    fn drained(&mut self) {
-        self.ahead_ns = 0;
-        if self.woken.capacity().max(self.yielded.capacity()) > KEPT_WOKEN {
-            self.woken.shrink_to(KEPT_WOKEN);
-            self.yielded.shrink_to(KEPT);
+    #[inline(always)] // at the beginning of a slice it is nothing
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        let Served::Queue { ns: ns @ 1.. } = served else { return };
+        if self.last == Last::YieldedAgain {
+            self.ahead_ns = self.ahead_ns.saturating_sub(ns - ns.div_ceil(3));
+        } else if !self.yielded.is_empty() {
+            self.ahead_ns = self.ahead_ns.min(MOST_AHEAD_NS).saturating_add(ns);
         }
     }
 
     #[inline]
-    fn time_passed(&mut self, service_ns: u64) {
-        if self.last == Last::YieldedAgain {
-            self.ahead_ns = self.ahead_ns.saturating_sub(service_ns - service_ns.div_ceil(3));
-        } else if !self.yielded.is_empty() {
-            self.ahead_ns = self.ahead_ns.min(MOST_AHEAD_NS).saturating_add(service_ns);
+    fn gone(&mut self, gone: Gone) {
+        if gone != Gone::Backlog {
+            return;
+        }
+        self.ahead_ns = 0;
+        if self.woken.capacity().max(self.yielded.capacity()) > KEPT_WOKEN {
+            self.woken.shrink_to(KEPT_WOKEN);
+            self.yielded.shrink_to(KEPT);
         }
     }
 }

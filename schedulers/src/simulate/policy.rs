@@ -3,8 +3,8 @@
 use core::fmt;
 
 use crate::{
-    Attributes, FairGroups, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task, TaskId,
-    WokenFirst,
+    Attributes, ClockUse, FairGroups, Gone, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Served,
+    Subject, Task, TaskId, WokenFirst,
 };
 
 /// Every policy of this crate that does not go by attributes, as it is without options. A new one is one line here.
@@ -56,9 +56,7 @@ impl fmt::Debug for Policy {
 /// A [`Scheduler`] of any type.
 pub struct Boxed {
     pub(super) scheduler: Box<dyn AnyScheduler>,
-    pub(super) needs_service: bool,
-    pub(super) wants_time: bool,
-    pub(super) wants_clock: bool,
+    pub(super) clock: ClockUse,
     /// Its type.
     name: &'static str,
 }
@@ -66,13 +64,7 @@ pub struct Boxed {
 impl Boxed {
     /// Puts a scheduler into a box.
     pub fn new<S: Scheduler + 'static>(scheduler: S) -> Self {
-        Self {
-            scheduler: Box::new(scheduler),
-            needs_service: S::NEEDS_SERVICE,
-            wants_time: S::WANTS_TIME,
-            wants_clock: S::WANTS_CLOCK,
-            name: core::any::type_name::<S>(),
-        }
+        Self { scheduler: Box::new(scheduler), clock: S::CLOCK, name: core::any::type_name::<S>() }
     }
 }
 
@@ -87,13 +79,9 @@ pub(super) trait AnyScheduler {
     fn push(&mut self, task: Task, why: Ready);
     fn pop(&mut self) -> Option<TaskId>;
     fn push_pop(&mut self, task: Task) -> Option<TaskId>;
-    fn served(&mut self, task: Task, polls: u32, service_ns: u64);
-    fn time_passed(&mut self, service_ns: u64);
-    fn time_is(&mut self, now_ns: u64);
-    fn finished(&mut self, task: Task);
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes);
-    fn group_closed(&mut self, group: GroupId);
-    fn drained(&mut self);
+    fn served(&mut self, served: Served, now_ns: u64);
+    fn said(&mut self, of: Subject, attributes: &Attributes);
+    fn gone(&mut self, gone: Gone);
 }
 
 impl<S: Scheduler> AnyScheduler for S {
@@ -109,31 +97,15 @@ impl<S: Scheduler> AnyScheduler for S {
         Scheduler::push_pop(self, task)
     }
 
-    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
-        Scheduler::served(self, task, polls, service_ns);
+    fn served(&mut self, served: Served, now_ns: u64) {
+        Scheduler::served(self, served, now_ns);
     }
 
-    fn time_passed(&mut self, service_ns: u64) {
-        Scheduler::time_passed(self, service_ns);
+    fn said(&mut self, of: Subject, attributes: &Attributes) {
+        Scheduler::said(self, of, attributes);
     }
 
-    fn time_is(&mut self, now_ns: u64) {
-        Scheduler::time_is(self, now_ns);
-    }
-
-    fn finished(&mut self, task: Task) {
-        Scheduler::finished(self, task);
-    }
-
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
-        Scheduler::group_opened(self, group, key, attributes);
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        Scheduler::group_closed(self, group);
-    }
-
-    fn drained(&mut self) {
-        Scheduler::drained(self);
+    fn gone(&mut self, gone: Gone) {
+        Scheduler::gone(self, gone);
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::arrivals::Job;
 use super::groups::Groups;
 use super::policy::Boxed;
-use crate::{Attributes, GroupId, Ready, Share, Task, TaskId};
+use crate::{Attributes, ClockUse, Gone, GroupId, Ready, Served, Share, Subject, Task, TaskId};
 
 /// The request of a queue that says nothing else: the executor's.
 const DEFAULT_REQUEST_NS: u64 = 500_000;
@@ -193,7 +193,8 @@ impl Tasks {
         let group = job.group.map(|key| {
             let joined = self.groups.join(key, || self.slots.take(None));
             if joined.is_new {
-                self.policy.scheduler.group_opened(joined.group, key.into(), &Attributes::new());
+                let group = Subject::NewGroup { group: joined.group, key: key.into() };
+                self.policy.scheduler.said(group, &Attributes::new());
             }
             joined.group
         });
@@ -227,10 +228,10 @@ impl Tasks {
         }
     }
 
-    /// Tells the scheduler what the clock reads, if it wants to know.
-    pub(super) fn tell_clock(&mut self, now_ns: u64) {
-        if self.policy.wants_clock {
-            self.policy.scheduler.time_is(now_ns);
+    /// Tells the scheduler what the clock reads at the beginning of a slice, if it wants to know.
+    pub(super) fn begin_slice(&mut self, now_ns: u64) {
+        if self.policy.clock == ClockUse::WhenRead {
+            self.policy.scheduler.served(Served::Queue { ns: 0 }, now_ns);
         }
     }
 
@@ -245,19 +246,15 @@ impl Tasks {
         let is_over = live.left_ns == 0;
         live.ready = !is_over;
         let (job, task) = (live.job, live.task(id.slot() as u32));
-        if self.policy.needs_service {
-            self.policy.scheduler.served(task, 1, service_ns);
+        if let Some(served) = self.policy.clock.of_poll(task, service_ns) {
+            self.policy.scheduler.served(served, now_ns);
         }
-        if self.policy.wants_time {
-            self.policy.scheduler.time_passed(service_ns);
-        }
-        self.tell_clock(now_ns);
         if !is_over {
             self.ready += 1;
             return Ran::Yielded(task);
         }
         self.slots.free(id.slot() as u32);
-        self.policy.scheduler.finished(task);
+        self.policy.scheduler.gone(Gone::Task(task));
         let closed = match job.group {
             Some(key) => self.groups.leave(key),
             None => Some(task.group),
@@ -266,7 +263,7 @@ impl Tasks {
             if job.group.is_some() {
                 self.slots.free(group.index() as u32);
             }
-            self.policy.scheduler.group_closed(group);
+            self.policy.scheduler.gone(Gone::Group(group));
         }
         Ran::Finished(job)
     }

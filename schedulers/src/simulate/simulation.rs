@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::arrivals::Job;
 use super::error::SimulationError;
 use super::queue::{Queue, Ran, Tasks};
-use crate::{Effect, Left, QueueId, QueueTree};
+use crate::{Effect, Gone, Left, QueueId, QueueTree};
 
 /// One thread that runs jobs from queues, in virtual time, with the schedulers and the [`QueueTree`] of this crate.
 ///
@@ -245,7 +245,7 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
     /// Polls tasks of one queue until its slice ends.
     fn slice(&mut self, queue: usize) -> Result<(), SimulationError> {
         let mut yielded = None;
-        self.queues[queue].tell_clock(self.now);
+        self.queues[queue].begin_slice(self.now);
         loop {
             let tasks = &mut self.queues[queue];
             let id = tasks.choose(yielded.take()).ok_or(SimulationError::Policy { queue })?;
@@ -278,7 +278,7 @@ impl<J: Iterator<Item = Job>, R: FnMut(Done)> Run<J, R> {
         let left = if tasks.ready == 0 { Left::Nothing } else { Left::Tasks };
         if left == Left::Nothing {
             tasks.runnable = false;
-            tasks.policy.scheduler.drained();
+            tasks.policy.scheduler.gone(Gone::Backlog);
         }
         self.tree.end_slice(self.ids[queue], left, self.now);
     }

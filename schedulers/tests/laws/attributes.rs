@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use clockworker_schedulers::laws::{Candidate, Law, Laws, Moment};
 use clockworker_schedulers::{
-    Attributes, Deadline, FairTurns, GroupId, Late, Priority, Ready, Scheduler, Task, TaskId,
+    Attributes, ClockUse, Deadline, FairTurns, Gone, GroupId, Late, Priority, Ready, Scheduler, Served,
+    Subject, Task, TaskId,
 };
 
 use super::{Grudging, SEEDS, least, obeys};
@@ -63,15 +64,15 @@ impl<S> Told<S> {
 }
 
 impl<S: Scheduler> Scheduler for Told<S> {
-    const NEEDS_SERVICE: bool = S::NEEDS_SERVICE;
-    const WANTS_TIME: bool = true;
+    const CLOCK: ClockUse = ClockUse::WhenRead;
 
     fn push(&mut self, task: Task, why: Ready) {
         if self.open.insert(task.group) {
-            self.policy.group_opened(task.group, 0, &of_group(task.group));
+            let group = Subject::NewGroup { group: task.group, key: 0 };
+            self.policy.said(group, &of_group(task.group));
         }
         if let (Ready::Spawned, Some(own)) = (why, of_task(task.id)) {
-            self.policy.spawned(task, &own);
+            self.policy.said(Subject::Task(task), &own);
         }
         self.policy.push(task, why);
     }
@@ -84,23 +85,17 @@ impl<S: Scheduler> Scheduler for Told<S> {
         self.policy.push_pop(task)
     }
 
-    fn time_passed(&mut self, service_ns: u64) {
-        self.now_ns.set(self.now_ns.get() + service_ns);
-        if self.hears_time {
-            self.policy.time_passed(service_ns);
-        }
-        if S::WANTS_CLOCK {
-            self.policy.time_is(self.now_ns.get());
-        }
+    fn served(&mut self, served: Served, now_ns: u64) {
+        self.now_ns.set(now_ns);
+        let served = if self.hears_time { served } else { Served::Queue { ns: 0 } };
+        self.policy.served(served, now_ns);
     }
 
-    fn finished(&mut self, task: Task) {
-        self.policy.finished(task);
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        self.open.remove(&group);
-        self.policy.group_closed(group);
+    fn gone(&mut self, gone: Gone) {
+        if let Gone::Group(group) = gone {
+            self.open.remove(&group);
+        }
+        self.policy.gone(gone);
     }
 }
 

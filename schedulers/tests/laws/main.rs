@@ -9,8 +9,8 @@ use core::num::NonZeroU32;
 
 use clockworker_schedulers::laws::{Candidate, Crowd, EqualService, Law, Laws, Moment, Report};
 use clockworker_schedulers::{
-    Attributes, FairGroups, FairTurns, GroupId, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Task,
-    TaskId, WokenFirst,
+    Attributes, FairGroups, FairTurns, Las, Qlas, Ready, RunnableFifo, Scheduler, Serpt, Served, Subject,
+    Task, TaskId, WokenFirst,
 };
 
 use las::las_order;
@@ -43,14 +43,13 @@ impl<S: Scheduler> Scheduler for Grudging<S> {
     fn pop(&mut self) -> Option<TaskId> {
         self.0.pop()
     }
-    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
-        self.0.served(task, polls, service_ns);
+    fn served(&mut self, served: Served, now_ns: u64) {
+        self.0.served(served, now_ns);
     }
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
-        self.0.group_opened(group, key, attributes);
-    }
-    fn spawned(&mut self, task: Task, attributes: &Attributes) {
-        self.0.spawned(task, attributes);
+    fn said(&mut self, of: Subject, attributes: &Attributes) {
+        if !matches!(of, Subject::Group(_)) {
+            self.0.said(of, attributes);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use core::cell::RefCell;
 use std::rc::Rc;
 
 use clockworker_schedulers::laws::{Laws, Moment};
-use clockworker_schedulers::{GroupId, Ready, Scheduler, Serpt, Task, TaskId};
+use clockworker_schedulers::{Gone, GroupId, Ready, Scheduler, Serpt, Served, Task, TaskId};
 
 use super::SEEDS;
 
@@ -67,11 +67,11 @@ impl Scheduler for Watched {
         self.0.borrow_mut().pushes += 1;
         self.0.borrow_mut().serpt.push_pop(task)
     }
-    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
-        self.0.borrow_mut().learn(|serpt| serpt.served(task, polls, service_ns));
+    fn served(&mut self, served: Served, now_ns: u64) {
+        self.0.borrow_mut().learn(|serpt| serpt.served(served, now_ns));
     }
-    fn group_closed(&mut self, group: GroupId) {
-        self.0.borrow_mut().learn(|serpt| serpt.group_closed(group));
+    fn gone(&mut self, gone: Gone) {
+        self.0.borrow_mut().learn(|serpt| serpt.gone(gone));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clockworker_schedulers::{Attributes, Deadline, FairTurns, GroupId, Late, Ready, Scheduler};
 
-use super::script::{ahead, drain, every, member, spawn, task, trace};
+use super::script::{Told, ahead, drain, every, member, spawn, task, trace};
 use super::search::Search;
 
 fn due(deadline_ns: u64) -> Attributes {

@@ -2,7 +2,7 @@
 
 use clockworker_schedulers::{FairTurns, Las, Qlas, Scheduler, Serpt};
 
-use super::script::task;
+use super::script::{Told, task};
 use super::world::{End, World};
 
 const OLD: u64 = 0;
@@ -11,7 +11,7 @@ const NEW: u64 = 1;
 /// The part of the queue's time, in millionths, that an old task of polls of `old_ns` gets beside new ones that never stop
 /// coming, each of which ends after a poll of `new_ns`.
 fn part_of_the_old(mut policy: impl Scheduler, old_ns: u64, new_ns: u64) -> u64 {
-    policy.served(task(0), 1, 60_000_000_000);
+    policy.timed(task(0), 60_000_000_000);
     let mut world = World::new(policy);
     world.join(OLD, 1, 1);
     world.join(NEW, 1, 1);

@@ -3,7 +3,7 @@
 use clockworker_schedulers::{FairTurns, GroupId, Las, Qlas, Scheduler, Serpt};
 use fastrand::Rng;
 
-use super::script::{drain, poll_of, spawn, task};
+use super::script::{Told, drain, poll_of, spawn, task};
 use super::world::{End, World};
 
 const SECOND: u64 = 1_000_000_000;
@@ -205,7 +205,7 @@ fn coming_and_going_gains_nothing() {
 #[test]
 fn attained_service_is_halved_at_the_pop_after_each_half_life() {
     fn check<S: Scheduler>(mut policy: S, attained_ns: fn(&S, GroupId) -> u64) {
-        policy.served(task(9), 1, 1_000);
+        policy.timed(task(9), 1_000);
         spawn(&mut policy, [task(0)]);
         let mut course = Vec::new();
         for _ in 0..9 {
@@ -227,13 +227,13 @@ fn attained_service_is_halved_at_the_pop_after_each_half_life() {
 #[test]
 fn those_that_wait_come_down_with_their_levels() {
     fn order(mut policy: impl Scheduler) -> Vec<usize> {
-        policy.served(task(1), 1, 16);
-        policy.served(task(2), 1, 32);
+        policy.timed(task(1), 16);
+        policy.timed(task(2), 32);
         spawn(&mut policy, [task(0), task(2), task(1)]);
         assert_eq!(policy.pop(), Some(task(0).id));
         poll_of(&mut policy, task(0), 1 << 20);
         let first = policy.pop().unwrap().slot();
-        policy.served(task(3), 1, 16); // to level 1, behind task 2 if that came down
+        policy.timed(task(3), 16); // to level 1, behind task 2 if that came down
         spawn(&mut policy, [task(3)]);
         let mut order = vec![first];
         order.extend(drain(&mut policy));

@@ -4,7 +4,7 @@
 use clockworker_schedulers::{FairTurns, GroupId, Las, Ready, Scheduler, Task};
 use proptest::prelude::*;
 
-use super::script::{ahead, drain, every, member, poll_of, spawn, spawn_served, task, trace};
+use super::script::{Told, ahead, drain, every, member, poll_of, spawn, spawn_served, task, trace};
 
 /// Tells groups apart to the nanosecond below 128 ns.
 fn strict() -> Las {
@@ -41,7 +41,7 @@ fn a_task_that_yields_goes_on_for_one_resolution_unless_another_has_less() {
     assert_eq!(poll(&mut las, 1, 300), 1, "1,200 ns of 1,024 are over");
     las.push(task(2), Ready::Spawned);
     assert_eq!(poll(&mut las, 1, 300), 1, "its turn lasts, and a newcomer of its bucket waits");
-    las.served(task(1), 1, 500);
+    las.timed(task(1), 500);
     assert_eq!(poll(&mut las, 2, 0), 2, "1,100 ns, and another bucket");
 }
 
@@ -66,7 +66,7 @@ fn a_fair_turn_does_not_begin_the_turn_of_another_group_anew() {
 fn a_group_that_has_less_ends_the_turn() {
     let mut las = old_groups(Las::new().with_fair_turns(FairTurns::NEVER), 2);
     assert_eq!(las.pop(), Some(task(0).id));
-    las.served(task(0), 1, 600);
+    las.timed(task(0), 600);
     las.push(task(2), Ready::Spawned);
     assert_eq!(las.push_pop(task(0)), Some(task(2).id));
     assert_eq!(drain(&mut las), [1, 0]);
@@ -83,7 +83,7 @@ fn the_end_of_a_half_life_ends_the_turn() {
     let mut las = Las::new().with_fair_turns(FairTurns::NEVER).with_half_life_ns(1 << 30);
     spawn_served(&mut las, (1 << 29) - 3_000_000, [task(0), task(1)]);
     assert_eq!(las.pop(), Some(task(0).id));
-    las.served(task(9), 1, 10_000_000);
+    las.timed(task(9), 10_000_000);
     assert_eq!(las.push_pop(task(0)), Some(task(1).id));
 }
 
@@ -121,22 +121,22 @@ fn a_turn_is_of_one_ready_task() {
     let mut las = old_groups(Las::new().with_fair_turns(FairTurns::NEVER), 2);
     assert_eq!(las.pop(), Some(task(0).id));
     las.push(task(0), Ready::Yielded);
-    las.served(task(0), 1, 1);
+    las.timed(task(0), 1);
     assert_eq!(drain(&mut las), [1, 0]);
 }
 
 #[test]
 fn one_that_goes_on_alone_begins_another_turn() {
     let mut las = Las::new().with_fair_turns(FairTurns::NEVER);
-    (0..2).for_each(|slot| las.served(task(slot), 1, 1 << 30));
+    (0..2).for_each(|slot| las.timed(task(slot), 1 << 30));
     spawn(&mut las, [task(0)]);
     assert_eq!(las.pop(), Some(task(0).id));
-    las.served(task(0), 1, 2_000);
+    las.timed(task(0), 2_000);
     assert_eq!(las.push_pop(task(0)), Some(task(0).id));
     las.push(task(1), Ready::Woken);
-    las.served(task(0), 1, 1_023);
+    las.timed(task(0), 1_023);
     assert_eq!(las.push_pop(task(0)), Some(task(0).id));
-    las.served(task(0), 1, 1);
+    las.timed(task(0), 1);
     assert_eq!(las.push_pop(task(0)), Some(task(1).id));
 }
 
@@ -144,17 +144,17 @@ fn one_that_goes_on_alone_begins_another_turn() {
 fn service_that_no_pop_announced_moves_a_group_too() {
     let mut las = strict();
     spawn(&mut las, (0..4).map(task));
-    las.served(task(1), 1, 5);
-    las.served(task(0), 1, 6);
-    las.served(task(2), 1, 0); // not to another bucket, so it keeps its place
+    las.timed(task(1), 5);
+    las.timed(task(0), 6);
+    las.timed(task(2), 0); // not to another bucket, so it keeps its place
     assert_eq!(drain(&mut las), [2, 3, 1, 0]);
 }
 
 /// Whether a group with `less` goes before one with `more` that became ready first.
 fn told_apart(resolution_ns: u64, less: u64, more: u64) -> bool {
     let mut las = Las::new().with_resolution_ns(resolution_ns).with_fair_turns(FairTurns::NEVER);
-    las.served(task(0), 1, more);
-    las.served(task(1), 1, less);
+    las.timed(task(0), more);
+    las.timed(task(1), less);
     spawn(&mut las, [task(0), task(1)]);
     let apart = las.pop() == Some(task(1).id);
     drain(&mut las);
@@ -226,8 +226,8 @@ proptest! {
 #[test]
 fn a_group_closed_while_ready_starts_from_nothing_too() {
     let mut las = strict();
-    las.served(task(0), 1, 1_000);
-    las.served(task(1), 1, 10);
+    las.timed(task(0), 1_000);
+    las.timed(task(1), 10);
     spawn(&mut las, [task(0), task(1)]);
     las.group_closed(GroupId::new(0));
     assert_eq!(drain(&mut las), [0, 1]);
@@ -250,7 +250,7 @@ fn attained_service_saturates() {
 fn peek_looks_ahead_in_the_lowest_bucket() {
     let mut las = strict();
     assert_eq!(ahead(&las), []);
-    las.served(task(9), 1, 1);
+    las.timed(task(9), 1);
     spawn(&mut las, [task(4), task(9), task(2), task(7)]);
     assert_eq!(ahead(&las), [4, 2, 7]);
     assert_eq!(las.pop(), Some(task(4).id));
@@ -266,7 +266,7 @@ fn an_old_group_waits_no_longer_than_the_bound() {
     for (groups, ahead) in [(1, 0), (2, 0), (2, 3), (7, 0), (7, 4), (130, 2)] {
         let mut las = with_turns(EVERY as u32);
         let old = |n: u32| member(1_000 + n, groups - 1);
-        las.served(old(0), 1, u64::MAX);
+        las.timed(old(0), u64::MAX);
         spawn(&mut las, (0..=ahead).map(old));
         spawn(&mut las, (0..groups - 1).map(task));
         let bound = |ahead: u32| EVERY * u64::from(groups) * (u64::from(ahead) + 1);

@@ -2,7 +2,7 @@
 
 use clockworker_schedulers::{FairTurns, Qlas, Ready, Scheduler, Serpt};
 
-use super::script::{ahead, drain, every, member, poll_of, spawn, task, trace};
+use super::script::{Told, ahead, drain, every, member, poll_of, spawn, task, trace};
 use super::serpt::{bimodal, taught};
 
 #[test]
@@ -19,7 +19,7 @@ fn a_group_moves_with_all_its_ready_tasks() {
     fn check(mut policy: impl Scheduler) {
         spawn(&mut policy, [member(0, 5), member(1, 5), member(2, 6), member(3, 5)]);
         assert_eq!(policy.pop(), Some(member(0, 5).id));
-        policy.served(member(0, 5), 1, 70); // level 3
+        policy.timed(member(0, 5), 70); // level 3
         policy.push(member(0, 5), Ready::Yielded);
         spawn(&mut policy, [member(4, 7)]);
         assert_eq!(drain(&mut policy), [2, 4, 1, 3, 0]);
@@ -53,12 +53,12 @@ fn a_group_of_many_tasks_goes_on_too() {
 fn peek_looks_ahead_in_the_lowest_level() {
     fn check(mut policy: impl Scheduler) {
         assert_eq!(ahead(&policy), []);
-        policy.served(task(9), 1, 16); // level 1
+        policy.timed(task(9), 16); // level 1
         spawn(&mut policy, [task(4), task(9), task(2)]);
         assert_eq!(ahead(&policy), [4, 2]);
         assert_eq!([policy.pop(), policy.pop()], [Some(task(4).id), Some(task(2).id)]);
         assert_eq!(ahead(&policy), [9]);
-        policy.served(member(5, 5), 1, 8);
+        policy.timed(member(5, 5), 8);
         spawn(&mut policy, [member(5, 5), member(6, 5), member(7, 7)]);
         assert_eq!([0, 1, 2].map(|ahead| policy.peek(ahead).map(|id| id.slot())), [Some(5), Some(6), None]);
     }
@@ -73,7 +73,7 @@ fn waits_no_longer_than<S: Scheduler>(places: u64, make: fn() -> S, with_turns: 
     for (levels, per_level) in [(1, 1), (1, 6), (2, 1), (2, 5), (9, 3), (60, 2)] {
         let mut policy = make();
         for level in 1..levels {
-            (0..per_level).for_each(|n| policy.served(task(level * per_level + n), 1, 1 << level));
+            (0..per_level).for_each(|n| policy.timed(task(level * per_level + n), 1 << level));
         }
         let mut policy = with_turns(policy, every(EVERY as u32));
         let tasks = levels * per_level;

@@ -4,7 +4,7 @@
 
 use clockworker_schedulers::{Attributes, Deadline, FairTurns, Ready, RunnableFifo, Scheduler};
 
-use super::script::{every, task};
+use super::script::{Told, every, task};
 
 /// A task that comes, has so many polls, and is to be done by its deadline.
 #[derive(Clone, Copy, Debug)]

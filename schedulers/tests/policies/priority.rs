@@ -2,7 +2,7 @@
 
 use clockworker_schedulers::{Attributes, FairTurns, GroupId, Priority, Ready, Scheduler};
 
-use super::script::{drain, every, member, spawn, task, trace};
+use super::script::{Told, drain, every, member, spawn, task, trace};
 use super::search::Search;
 
 fn priority(priority: i8) -> Attributes {

@@ -2,7 +2,7 @@
 
 use clockworker_schedulers::{FairTurns, GroupId, Qlas, Ready, Scheduler};
 
-use super::script::{drain, every, member, spawn, task, trace};
+use super::script::{Told, drain, every, member, spawn, task, trace};
 
 /// Strict, with levels that end at 16, 32, 64 ns and so on.
 fn strict() -> Qlas {
@@ -17,13 +17,13 @@ fn levels_are_powers_of_two_from_the_base() {
     assert_eq!(qlas.level(group), 0);
     let mut levels = Vec::new();
     for step in [16_383, 1, 16_383, 1, 32_768, u64::MAX] {
-        qlas.served(member(0, 3), 1, step);
+        qlas.timed(member(0, 3), step);
         levels.push(qlas.level(group));
     }
     // 16,383 | 16,384 | 32,767 | 32,768 | 65,536 | saturated
     assert_eq!(levels, [0, 1, 1, 2, 3, 50]);
     let mut finest = Qlas::new().with_base_ns(2);
-    finest.served(member(0, 3), 1, u64::MAX);
+    finest.timed(member(0, 3), u64::MAX);
     assert_eq!(finest.level(group), 63);
 }
 
@@ -44,7 +44,7 @@ fn spawned_and_woken_tasks_go_to_the_tail_of_their_level() {
     let mut qlas = strict();
     spawn(&mut qlas, [task(0), task(1)]);
     assert_eq!(qlas.pop(), Some(task(0).id));
-    qlas.served(task(0), 1, 4);
+    qlas.timed(task(0), 4);
     qlas.push(task(2), Ready::Spawned);
     qlas.push(task(0), Ready::Woken); // it slept, and was woken between two polls
     assert_eq!(drain(&mut qlas), [1, 2, 0]);
@@ -64,8 +64,8 @@ fn only_what_was_popped_last_goes_to_the_front() {
 #[test]
 fn fair_turns_go_round_the_levels_and_rotate_inside_them() {
     let mut qlas = Qlas::new().with_base_ns(16);
-    qlas.served(task(2), 1, 16); // level 1
-    qlas.served(task(3), 1, 16);
+    qlas.timed(task(2), 16); // level 1
+    qlas.timed(task(3), 16);
     let mut qlas = qlas.with_fair_turns(every(2));
     spawn(&mut qlas, (0..4).map(task));
     // Polls of no time, so levels stay. Fair turns visit levels 1, 0, 1, 0 ...; their tasks go to the tail.
@@ -76,7 +76,7 @@ fn fair_turns_go_round_the_levels_and_rotate_inside_them() {
 #[test]
 fn a_fair_turn_leaves_the_other_tasks_of_its_group_at_the_tail() {
     let mut qlas = Qlas::new().with_base_ns(16);
-    qlas.served(member(2, 2), 1, 16); // level 1
+    qlas.timed(member(2, 2), 16); // level 1
     let mut qlas = qlas.with_fair_turns(every(2));
     spawn(&mut qlas, [member(9, 9), member(0, 0), member(1, 0), member(3, 3), member(2, 2)]);
     assert_eq!(qlas.pop(), Some(member(9, 9).id)); // and sleeps

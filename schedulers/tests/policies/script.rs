@@ -2,7 +2,51 @@
 
 use core::num::NonZeroU32;
 
-use clockworker_schedulers::{FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker_schedulers::{
+    Attributes, FairTurns, Gone, GroupId, Ready, Scheduler, Served, Subject, Task, TaskId,
+};
+
+/// What a scheduler is told, by what happened.
+pub(crate) trait Told: Scheduler {
+    /// A poll of the task took so long.
+    fn timed(&mut self, task: Task, ns: u64) {
+        self.served(Served::Task { task, polls: 1, ns }, 0);
+    }
+
+    fn time_passed(&mut self, ns: u64) {
+        self.served(Served::Queue { ns }, 0);
+    }
+
+    fn time_is(&mut self, now_ns: u64) {
+        self.served(Served::Queue { ns: 0 }, now_ns);
+    }
+
+    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+        self.said(Subject::NewGroup { group, key }, attributes);
+    }
+
+    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+        self.said(Subject::Group(group), attributes);
+    }
+
+    fn spawned(&mut self, task: Task, attributes: &Attributes) {
+        self.said(Subject::Task(task), attributes);
+    }
+
+    fn finished(&mut self, task: Task) {
+        self.gone(Gone::Task(task));
+    }
+
+    fn group_closed(&mut self, group: GroupId) {
+        self.gone(Gone::Group(group));
+    }
+
+    fn drained(&mut self) {
+        self.gone(Gone::Backlog);
+    }
+}
+
+impl<S: Scheduler> Told for S {}
 
 /// A task in slot `slot`, in its own group.
 pub(crate) fn task(slot: u32) -> Task {
@@ -27,7 +71,7 @@ pub(crate) fn spawn_served(
     service_ns: u64,
     tasks: impl IntoIterator<Item = Task> + Clone,
 ) {
-    tasks.clone().into_iter().for_each(|task| policy.served(task, 1, service_ns));
+    tasks.clone().into_iter().for_each(|task| policy.timed(task, service_ns));
     spawn(policy, tasks);
 }
 
@@ -52,7 +96,7 @@ pub(crate) fn trace(
 
 /// The task popped last took so long, and yields.
 pub(crate) fn poll_of(policy: &mut impl Scheduler, task: Task, service_ns: u64) {
-    policy.served(task, 1, service_ns);
+    policy.timed(task, service_ns);
     policy.time_passed(service_ns);
     policy.push(task, Ready::Yielded);
 }

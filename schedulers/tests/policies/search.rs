@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 
 use clockworker_schedulers::{Attributes, GroupId, Ready, Scheduler};
 
-use super::script::task;
+use super::script::{Told, task};
 
 /// A policy and what the adversary may do to it.
 pub(crate) struct Search<S> {

@@ -5,7 +5,7 @@ use core::num::NonZeroU32;
 use clockworker_schedulers::{FairTurns, GroupId, Qlas, Ready, Scheduler, Serpt};
 use fastrand::Rng;
 
-use super::script::{drain, every, spawn, spawn_served, task, trace};
+use super::script::{Told, drain, every, spawn, spawn_served, task, trace};
 use super::world::{Beside, World};
 
 /// A group index that no waiting task has.
@@ -25,7 +25,7 @@ pub(crate) fn taught(sizes: impl IntoIterator<Item = u64>) -> Serpt {
 
 fn teach(serpt: &mut Serpt, sizes: impl IntoIterator<Item = u64>) {
     for size in sizes {
-        serpt.served(task(TEACHER), 1, size);
+        serpt.timed(task(TEACHER), size);
         serpt.finished(task(TEACHER));
         serpt.group_closed(task(TEACHER).group);
     }
@@ -94,11 +94,11 @@ fn ranks_follow_when_sizes_change() {
 fn those_that_never_end_are_told_apart_as_by_qlas() {
     // Sixty of them, and nothing else: nothing is known.
     let mut serpt = strict();
-    (0..60).for_each(|slot| serpt.served(task(slot), 1, 1 << 40));
+    (0..60).for_each(|slot| serpt.timed(task(slot), 1 << 40));
     assert_eq!(ranks(&serpt, 39), Vec::from_iter(0..39));
     // Among two kinds that end, what they add is known too little of for them to be equal to any.
     teach(&mut serpt, bimodal());
-    (60..80).for_each(|slot| serpt.served(task(slot), 1, 1 << 40));
+    (60..80).for_each(|slot| serpt.timed(task(slot), 1 << 40));
     assert_eq!(ranks(&serpt, 9), [0, 1, 1, 1, 1, 1, 1, 7, 8]);
     assert_eq!(serpt.rank_at(serpt.attained_ns(task(60).group)), 37);
 }
@@ -114,7 +114,7 @@ fn groups_that_received_nothing_teach_nothing() {
 #[test]
 fn a_closed_group_starts_from_nothing() {
     let mut serpt = strict();
-    serpt.served(task(3), 1, 1_000);
+    serpt.timed(task(3), 1_000);
     assert_eq!((serpt.attained_ns(task(3).group), serpt.level(task(3).group)), (1_000, 6));
     serpt.group_closed(task(3).group);
     assert_eq!((serpt.attained_ns(task(3).group), serpt.level(task(3).group)), (0, 0));
@@ -127,8 +127,8 @@ fn the_largest_sizes_overflow_nothing() {
         let mut serpt =
             Serpt::new().with_base_ns(base).with_fair_turns(FairTurns::NEVER).with_memory(NonZeroU32::MAX);
         teach(&mut serpt, [u64::MAX; 1_000]);
-        serpt.served(task(0), 1, u64::MAX);
-        serpt.served(task(0), 1, u64::MAX);
+        serpt.timed(task(0), u64::MAX);
+        serpt.timed(task(0), u64::MAX);
         spawn(&mut serpt, [task(0), task(1)]);
         assert_eq!(serpt.expected_at(0), u64::MAX, "{base}");
         assert_eq!(drain(&mut serpt).len(), 2);
@@ -185,7 +185,7 @@ fn equal_ranks_are_fifo() {
     spawn(&mut serpt, [0, 1, 2].map(task));
     assert_eq!(trace(&mut serpt, 4, |_| 100), [0; 4], "one after another");
     assert_eq!(serpt.pop(), Some(task(0).id));
-    serpt.served(task(0), 1, 100);
+    serpt.timed(task(0), 100);
     serpt.push(task(0), Ready::Woken);
     assert_eq!(drain(&mut serpt), [1, 2, 0], "woken is behind those that wait, though it has had more");
 }
@@ -226,7 +226,7 @@ fn a_task_goes_on_before_those_that_came_to_its_rank_meanwhile() {
     let mut serpt = strict();
     spawn_in(&mut serpt, 3, 3);
     teach(&mut serpt, bimodal());
-    serpt.served(task(1), 1, start_ns(1));
+    serpt.timed(task(1), start_ns(1));
     assert_eq!(serpt.pop(), Some(task(3).id)); // it waited in level 3
     spawn(&mut serpt, [task(1)]); // waits in level 1, which is now of the same rank
     serpt.push(task(3), Ready::Yielded);

@@ -3,7 +3,7 @@
 use clockworker_schedulers::{Ready, Scheduler, TaskId, WokenFirst};
 use fastrand::Rng;
 
-use super::script::{drain, spawn, task};
+use super::script::{Told, drain, spawn, task};
 use super::world::pick;
 
 /// With task 0 yielded and 1 to 99 woken: after how many pops task 0 comes, if each took so long.

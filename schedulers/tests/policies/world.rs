@@ -1,8 +1,11 @@
 //! Tenants that a policy serves, driven as an executor would, and what each has received.
 
+use crate::script::Told;
 use std::collections::BTreeMap;
 
-use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Share, Task, TaskId};
+use clockworker_schedulers::{
+    Attributes, FairGroups, Gone, GroupId, Ready, Scheduler, Served, Share, Subject, Task, TaskId,
+};
 use fastrand::Rng;
 
 /// How a poll ends.
@@ -176,7 +179,7 @@ impl<S: Scheduler> World<S> {
         let Slot { task, key, .. } = self.slots[slot];
         let is_half_price = self.fault == Fault::HalfPrice && task.group.index() > 0;
         let told_ns = if is_half_price { service_ns / 2 } else { service_ns };
-        self.policy.served(self.known(task), 1, told_ns);
+        self.policy.timed(self.known(task), told_ns);
         self.policy.time_passed(told_ns);
         self.passed_ns += service_ns;
         self.tenants.get_mut(&key).unwrap().received_ns += service_ns;
@@ -303,33 +306,18 @@ impl<A: Scheduler, B: Scheduler> Scheduler for Beside<A, B> {
         self.compare(popped, expected)
     }
 
-    fn served(&mut self, task: Task, polls: u32, service_ns: u64) {
-        self.policy.served(task, polls, service_ns);
-        self.model.served(task, polls, service_ns);
+    fn served(&mut self, served: Served, now_ns: u64) {
+        self.policy.served(served, now_ns);
+        self.model.served(served, now_ns);
     }
 
-    fn finished(&mut self, task: Task) {
-        self.policy.finished(task);
-        self.model.finished(task);
+    fn said(&mut self, of: Subject, attributes: &Attributes) {
+        self.policy.said(of, attributes);
+        self.model.said(of, attributes);
     }
 
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
-        self.policy.group_opened(group, key, attributes);
-        self.model.group_opened(group, key, attributes);
-    }
-
-    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
-        self.policy.group_changed(group, attributes);
-        self.model.group_changed(group, attributes);
-    }
-
-    fn group_closed(&mut self, group: GroupId) {
-        self.policy.group_closed(group);
-        self.model.group_closed(group);
-    }
-
-    fn drained(&mut self) {
-        self.policy.drained();
-        self.model.drained();
+    fn gone(&mut self, gone: Gone) {
+        self.policy.gone(gone);
+        self.model.gone(gone);
     }
 }

@@ -27,7 +27,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Each that there is, but for a panic in `patience`, which is called seldom.
+    /// Each that there is.
     pub const ALL: &[Fault] = &[
         Fault::Does(Misdeed::LosePushed),
         Fault::Does(Misdeed::DoublePushed),
@@ -51,7 +51,6 @@ impl Fault {
         Fault::Panics(Call::GroupOpened),
         Fault::Panics(Call::GroupChanged),
         Fault::Panics(Call::Spawned),
-        Fault::Panics(Call::TimeIs),
         Fault::Panics(Call::GroupClosed),
         Fault::PanicsInDrop,
         Fault::PanicsInPopAndDrop,

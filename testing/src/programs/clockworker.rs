@@ -486,10 +486,6 @@ impl Subject for Clockworker {
         at.map_or(last, |at| at as u16)
     }
 
-    fn polled(&self, queue: u16) {
-        self.hostility.iter().filter(|_| queue == HOSTILE_QUEUE).for_each(|hostility| hostility.polled());
-    }
-
     fn dropped(&self, task: TaskName) {
         self.hostility.iter().for_each(|hostility| hostility.ended(task));
         if !task.is_multiple_of(4) {

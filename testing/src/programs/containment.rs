@@ -51,18 +51,16 @@ const PLACES: [Place; 6] = [
     Place::Waker { in_wake: true },
     Place::Waker { in_wake: false },
 ];
-const CALLS: [Call; 11] = [
+const CALLS: [Call; 9] = [
     Call::Push,
     Call::Pop,
     Call::PushPop,
-    Call::Patience,
     Call::Served,
     Call::Finished,
     Call::GroupOpened,
     Call::GroupChanged,
     Call::GroupClosed,
     Call::Spawned,
-    Call::TimeIs,
 ];
 const SPAWNS: [On; 3] = [On::Queue(SLOT), On::Group(0), On::Elsewhere(SLOT, None)];
 const FATES: [Fate; 4] = [Fate::Kept, Fate::AwaitedHere, Fate::AwaitedElsewhere, Fate::Dropped];
@@ -191,12 +189,12 @@ impl Case {
         victim
     }
 
-    /// The plan of a scheduler that panics: its patience, whether it does in its drop, after how many calls it does what.
+    /// The plan of a scheduler that panics: whether it may be replaced, whether it panics in its drop, after how many calls it does what.
     fn plan(self) -> Option<Box<[u8]>> {
         match self.place {
             Place::Scheduler(call) => {
                 // In calls that get a task or take one, the lower half of what can be done is no panic.
-                let has_tasks = matches!(call, Call::Push | Call::Pop | Call::PushPop | Call::Patience);
+                let has_tasks = matches!(call, Call::Push | Call::Pop | Call::PushPop);
                 Some(Box::new([u8::MAX, 0, self.moment as u8, if has_tasks { 128 } else { 0 }]))
             }
             Place::SchedulerDrop => Some(Box::new([u8::MAX, 1])),

@@ -58,8 +58,6 @@ pub(super) trait Subject: Sized + 'static {
     /// Drops the executor.
     fn tear_down(&self);
 
-    /// A task is being polled.
-    fn polled(&self, _queue: u16) {}
     /// A task's future is being dropped.
     fn dropped(&self, _task: TaskName) {}
     /// How a task waits, if the executor has that.
@@ -340,9 +338,8 @@ impl<S: Subject> Interpreter<S> {
     }
 
     /// A task is being polled with that waker.
-    pub(super) fn polled(&self, task: TaskName, queue: u16, waker: &Waker) {
+    pub(super) fn polled(&self, task: TaskName, waker: &Waker) {
         self.wakers.put(task, waker.clone());
-        self.subject.polled(queue);
     }
 
     /// A task's future is being dropped. Of most tasks nothing is kept then, so that their memory is used again.

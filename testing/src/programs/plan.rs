@@ -34,8 +34,6 @@ struct Owed {
     id: TaskId,
     /// None of a task from another thread.
     name: Option<TaskName>,
-    /// The polls of its queue by the time it was pushed.
-    since: u64,
 }
 
 /// What the scheduler does wrong and has done, shared with what looks after it.
@@ -44,7 +42,7 @@ pub(super) struct Hostility {
     /// The one call in which it does wrong, if not in all.
     only_in: Option<Call>,
     panics_in_drop: bool,
-    own_patience: u8,
+    may_be_replaced: bool,
     /// How many names of tasks were given, those of its own included.
     names: Cell<TaskName>,
     /// Calls until the next misdeed, and which it is. None when the plan is at its end.
@@ -52,49 +50,37 @@ pub(super) struct Hostility {
     /// In the call under way.
     misdeed: Cell<Option<Misdeed>>,
     lie: Cell<Option<u8>>,
-    /// Of its queue.
-    polls: Cell<u64>,
     /// By slot, the task that has it.
     slots: RefCell<BTreeMap<usize, (TaskId, Option<TaskName>)>>,
     /// Tasks whose futures were dropped. The scheduler may give those out, or not.
     ended: RefCell<BTreeSet<TaskName>>,
     owed: RefCell<Vec<Owed>>,
-    /// The longest that one of those that ended in this turn was owed.
-    wait_of_ended: Cell<u64>,
     /// What its fault must be reported as, once it has one.
     at_fault: OnceCell<&'static [PolicyFault]>,
     excused: Cell<bool>,
     replaced: Cell<bool>,
-    /// The least and the greatest patience that it had; the greatest None if it ever was endless.
-    patience: Cell<(u64, Option<u64>)>,
-    /// It has been reported as starving a task.
-    starved: Cell<bool>,
 }
 
 impl Hostility {
     pub(super) fn new(plan: &[u8], only_in: Option<Call>, names: TaskName) -> Rc<Self> {
         let plan = Tape::new(plan);
-        let (own_patience, panics_in_drop) = (plan.byte(), plan.below(2) == 1);
+        let (may_be_replaced, panics_in_drop) = (plan.byte().is_multiple_of(8), plan.below(2) == 1);
         let next = Cell::new(draw(&plan));
         Rc::new(Self {
             plan,
             only_in,
             panics_in_drop,
-            own_patience,
+            may_be_replaced,
             names: Cell::new(names),
             next,
             misdeed: Cell::default(),
             lie: Cell::default(),
-            polls: Cell::default(),
             slots: RefCell::default(),
             ended: RefCell::default(),
             owed: RefCell::default(),
-            wait_of_ended: Cell::default(),
             at_fault: OnceCell::new(),
             excused: Cell::default(),
             replaced: Cell::default(),
-            patience: Cell::new((u64::MAX, Some(0))),
-            starved: Cell::default(),
         })
     }
 
@@ -102,56 +88,28 @@ impl Hostility {
         self.names.get()
     }
 
-    pub(super) fn polled(&self) {
-        self.polls.set(self.polls.get() + 1);
-    }
-
     pub(super) fn ended(&self, task: TaskName) {
-        let owed = self.owed.borrow().iter().find(|owed| owed.name == Some(task)).map(|owed| owed.since);
-        let wait = owed.map_or(0, |since| self.polls.get() - since);
-        self.wait_of_ended.set(self.wait_of_ended.get().max(wait));
         self.ended.borrow_mut().insert(task);
     }
 
     /// Whether another scheduler may take its place. In most programs it stays.
     pub(super) fn may_be_replaced(&self) -> bool {
-        let may_be = self.own_patience.is_multiple_of(8);
-        if may_be {
+        if self.may_be_replaced {
             self.excused.set(true);
             self.replaced.set(true);
         }
-        may_be
+        self.may_be_replaced
     }
 
     /// The fault is reported, if and only if there is one.
     pub(super) fn check(&self, reported: Option<PolicyFault>) {
-        let (least, greatest) = self.patience.get();
-        let wait_of_ended = self.wait_of_ended.take();
         match (self.at_fault.get(), reported) {
             _ if self.excused.get() => {}
             (Some(expected), Some(reported)) => assert!(expected.contains(&reported), "{reported}"),
             (Some(expected), None) => panic!("not reported: {expected:?}"),
-            (None, Some(PolicyFault::Starved)) => {
-                // Afterwards it is FIFO that they wait for.
-                let is_new = !self.starved.replace(true);
-                let waited = self.longest_wait(true).max(wait_of_ended);
-                assert!(!is_new || waited >= least, "reported for {waited} polls of {least}");
-            }
             (None, Some(reported)) => panic!("reported without reason: {reported}"),
-            (None, None) => {
-                // Marked within one patience and a turn, found within another.
-                let limit = greatest.map_or(u64::MAX, |greatest| 2 * (greatest + 64));
-                let waited = self.longest_wait(false);
-                assert!(waited <= limit, "starved for {waited} of {limit}");
-            }
+            (None, None) => {}
         }
-    }
-
-    /// For how many polls a task has been ready in vain, which has not ended or, if `maybe`, may not have.
-    fn longest_wait(&self, maybe: bool) -> u64 {
-        let owed = self.owed.borrow();
-        let alive = owed.iter().filter(|owed| self.is_alive(owed).unwrap_or(maybe));
-        alive.map(|owed| self.polls.get() - owed.since).max().unwrap_or(0)
     }
 
     /// Whether a task has not ended; none if that is not known.
@@ -223,8 +181,8 @@ impl Plan for Rc<Hostility> {
         self.lie.set(due.filter(|&misdeed| misdeed < 128));
         match call {
             _ if due.is_none() => {}
-            Call::Push | Call::Pop | Call::PushPop | Call::Peek | Call::Patience if misdeed < 128 => {}
-            Call::Push | Call::Pop | Call::PushPop | Call::Peek | Call::Patience => {
+            Call::Push | Call::Pop | Call::PushPop | Call::Peek if misdeed < 128 => {}
+            Call::Push | Call::Pop | Call::PushPop | Call::Peek => {
                 self.any(misdeed << 1);
                 if call == Call::PushPop {
                     self.misdeed.set(with_tasks(Call::Pop, misdeed << 1 & 127));
@@ -242,21 +200,6 @@ impl Plan for Rc<Hostility> {
         self.lie.get().map(|lie| TaskId::new(u32::MAX >> (lie % 32), lie.into()))
     }
 
-    fn patience(&self, _tasks: usize) -> Option<u64> {
-        let patience = match self.lie.get() {
-            None => Some(1 + u64::from(self.own_patience)),
-            Some(0..32) => None,
-            Some(32..64) => Some(0),
-            Some(64..96) => Some(u64::MAX),
-            Some(lie) => Some(lie.into()),
-        };
-        let (least, greatest) = self.patience.get();
-        let greatest = greatest.zip(patience).map(|(greatest, patience)| greatest.max(patience));
-        let least = least.min(patience.unwrap_or(u64::MAX));
-        self.patience.set((least, greatest.filter(|&greatest| greatest < 1 << 32)));
-        patience
-    }
-
     /// What is pushed is owed.
     fn pushed(&self, task: Task, why: Ready) {
         let (id, slot) = (task.id, task.id.slot());
@@ -270,7 +213,7 @@ impl Plan for Rc<Hostility> {
         let Some(&(_, name)) = known else { panic!("pushed {id:?}, which was not spawned") };
         let mut owed = self.owed.borrow_mut();
         assert!(owed.iter().all(|owed| owed.id != id), "pushed twice");
-        owed.push(Owed { id, name, since: self.polls.get() });
+        owed.push(Owed { id, name });
     }
 
     /// Notes whether what is given out is right.

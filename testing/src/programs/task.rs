@@ -109,7 +109,7 @@ impl<S: Subject> Future for TaskFuture<S> {
         }
         let Some(run) = run else { return Poll::Pending };
         this.in_line = false;
-        run.polled(script.name, this.queue, cx.waker());
+        run.polled(script.name, cx.waker());
         if run.asking.get() {
             this.waiting.take_if(|(waiting, _)| waiting.as_mut().poll(cx).is_ready()).inspect(|_| {
                 this.step += 1;

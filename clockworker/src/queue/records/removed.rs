@@ -1,6 +1,6 @@
 //! [`Removed`]: a task that its queue has no record of any more.
 
-use clockworker_schedulers::{Scheduler, Task};
+use clockworker_schedulers::{Gone, Scheduler, Task};
 
 use crate::queue::groups::group_of;
 
@@ -19,10 +19,10 @@ impl Removed {
     #[inline]
     pub(crate) fn tell(&self, scheduler: &mut impl Scheduler) {
         if self.is_known {
-            scheduler.finished(self.task);
+            scheduler.gone(Gone::Task(self.task));
         }
         if self.group_closed && (self.is_known || group_of(self.task).is_some()) {
-            scheduler.group_closed(self.task.group);
+            scheduler.gone(Gone::Group(self.task.group));
         }
     }
 }

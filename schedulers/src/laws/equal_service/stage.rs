@@ -1,7 +1,7 @@
 //! A policy that is driven as an executor would, and the groups that it serves.
 
 use crate::random::Random;
-use crate::{Attributes, GroupId, Ready, Scheduler, Task, TaskId};
+use crate::{Attributes, Gone, GroupId, Ready, Scheduler, Subject, Task, TaskId};
 
 /// How a poll ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,12 +59,13 @@ pub(super) struct Stage<S> {
     /// A task that yielded and is to be handed back with the next pop.
     yielded: Option<Task>,
     pops: u64,
+    now_ns: u64,
 }
 
 impl<S: Scheduler> Stage<S> {
     pub(super) fn new(policy: S, random: Random) -> Self {
         let (slots, groups, free) = (Vec::new(), Vec::new(), Vec::new());
-        Self { policy, random, slots, groups, free, indices: 0, yielded: None, pops: 0 }
+        Self { policy, random, slots, groups, free, indices: 0, yielded: None, pops: 0, now_ns: 0 }
     }
 
     pub(super) fn pops(&self) -> u64 {
@@ -92,7 +93,7 @@ impl<S: Scheduler> Stage<S> {
         self.indices = self.indices.max(index + 1);
         let id = GroupId::new(index);
         self.groups[group].id = Some(id);
-        self.policy.group_opened(id, group as u64, &Attributes::new());
+        self.policy.said(Subject::NewGroup { group: id, key: group as u64 }, &Attributes::new());
         id
     }
 
@@ -162,7 +163,7 @@ impl<S: Scheduler> Stage<S> {
             None => self.policy.pop(),
         };
         let Some(id) = popped else {
-            self.policy.drained();
+            self.policy.gone(Gone::Backlog);
             let ready = self.slots.iter().any(|slot| slot.state == State::Ready);
             assert!(!ready, "the policy says that nothing is ready, and something is");
             return None;
@@ -173,9 +174,9 @@ impl<S: Scheduler> Stage<S> {
         self.slots[slot].state = State::Running;
         self.pops += 1;
         let (service_ns, end) = act(group, &mut self.random);
-        self.policy.served(task, 1, service_ns);
-        if S::WANTS_TIME {
-            self.policy.time_passed(service_ns);
+        self.now_ns += service_ns;
+        if let Some(served) = S::CLOCK.of_poll(task, service_ns) {
+            self.policy.served(served, self.now_ns);
         }
         self.end(slot, if self.groups[group].leaves { End::Finishes } else { end });
         Some((group, service_ns))
@@ -200,13 +201,13 @@ impl<S: Scheduler> Stage<S> {
     fn finish(&mut self, slot: usize) {
         let Slot { task, group, .. } = self.slots[slot];
         self.slots[slot].state = State::Free;
-        self.policy.finished(task);
+        self.policy.gone(Gone::Task(task));
         let group = &mut self.groups[group];
         group.tasks -= 1;
         if group.tasks == 0 {
             *group = Group::default();
             self.free.push(task.group.index() as u32);
-            self.policy.group_closed(task.group);
+            self.policy.gone(Gone::Group(task.group));
         }
     }
 }

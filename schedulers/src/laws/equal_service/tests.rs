@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::*;
-use crate::{FairTurns, GroupId, Las, Ready, Task, TaskId};
+use crate::{Attributes, FairTurns, GroupId, Las, Ready, Served, Subject, Task, TaskId};
 
 /// Start-time fair queueing in the plainest way.
 #[derive(Default)]
@@ -54,13 +54,17 @@ impl Scheduler for Plain {
         }
     }
 
-    fn served(&mut self, task: Task, _polls: u32, service_ns: u64) {
-        let group = self.groups.entry(task.group).or_default();
-        group.0 += if self.fault == Fault::CountsPolls { 1 } else { service_ns };
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        if let Served::Task { task, ns, .. } = served {
+            let group = self.groups.entry(task.group).or_default();
+            group.0 += if self.fault == Fault::CountsPolls { 1 } else { ns };
+        }
     }
 
-    fn group_opened(&mut self, group: GroupId, _key: u64, _attributes: &crate::Attributes) {
-        if self.fault == Fault::Forgets {
+    fn said(&mut self, of: Subject, _attributes: &Attributes) {
+        if let Subject::NewGroup { group, .. } = of
+            && self.fault == Fault::Forgets
+        {
             self.groups.remove(&group);
             self.start = 0;
         }

@@ -7,7 +7,7 @@ pub(super) mod rank;
 mod tests;
 mod turn;
 
-use super::runnable_fifo::KEPT;
+use crate::parts::KEPT;
 use crate::parts::attained::Attained;
 use crate::parts::bitmap::Bitmap;
 use crate::parts::buckets::{BUCKETS, Buckets};
@@ -15,7 +15,7 @@ use crate::parts::half_life::HalfLife;
 use crate::parts::occasions::Occasions;
 use crate::parts::remembered::Remembered;
 use crate::parts::task_lists::{TaskList, TaskLists};
-use crate::{FairTurns, GroupId, Ready, Scheduler, Task, TaskId};
+use crate::{FairTurns, GroupId, Ready, Task, TaskId};
 pub(super) use policy::policy_by_attained;
 use rank::Rank;
 use turn::Turn;
@@ -351,9 +351,10 @@ impl<R: Rank> ByAttained<R> {
     }
 }
 
-impl<R: Rank> Scheduler for ByAttained<R> {
+/// What the policies pass on.
+impl<R: Rank> ByAttained<R> {
     #[inline]
-    fn push(&mut self, task: Task, why: Ready) {
+    pub(in crate::policies) fn push(&mut self, task: Task, why: Ready) {
         let index = task.group.index() as u32;
         self.ready += 1;
         let group = self.groups.get_mut(index);
@@ -375,13 +376,13 @@ impl<R: Rank> Scheduler for ByAttained<R> {
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<TaskId> {
+    pub(in crate::policies) fn pop(&mut self) -> Option<TaskId> {
         let fair = self.ready > 0 && self.occasions.are_due() && self.settle();
         self.pop_by(fair)
     }
 
     #[inline]
-    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+    pub(in crate::policies) fn push_pop(&mut self, task: Task) -> Option<TaskId> {
         let due = self.occasions.are_due();
         let index = task.group.index() as u32;
         if !due && self.emptied == index {
@@ -394,7 +395,7 @@ impl<R: Rank> Scheduler for ByAttained<R> {
 
     /// Right unless groups have fewer tasks than that, go on, leave the bucket, or a fair turn comes between.
     #[inline]
-    fn peek(&self, ahead: usize) -> Option<TaskId> {
+    pub(in crate::policies) fn peek(&self, ahead: usize) -> Option<TaskId> {
         let (first, _) = self.groups.behind_first(0)?;
         if !R::TAKES_TURNS
             && let Some(task) = self.tasks.nth(first, ahead)
@@ -406,13 +407,14 @@ impl<R: Rank> Scheduler for ByAttained<R> {
         if R::TAKES_TURNS || rounds == 0 { self.tasks.nth(tasks, rounds) } else { None }
     }
 
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        self.fair_turns().patience(R::patience(tasks as u64))
+    pub(in crate::policies) fn open(&mut self, group: GroupId, key: u64) {
+        let had = self.remembered.opened(group, key, self.occasions.half_life());
+        self.set_attained(group, had.ns(self.occasions.halvings()));
     }
 
     #[inline]
-    fn served(&mut self, task: Task, _polls: u32, service_ns: u64) {
-        let index = task.group.index() as u32;
+    pub(in crate::policies) fn serve(&mut self, group: GroupId, service_ns: u64) {
+        let index = group.index() as u32;
         self.occasions.served(service_ns);
         let group = self.groups.get_mut(index);
         let halvings = group.attained.halvings();
@@ -432,12 +434,14 @@ impl<R: Rank> Scheduler for ByAttained<R> {
         }
     }
 
-    fn group_opened(&mut self, group: GroupId, key: u64, _attributes: &crate::Attributes) {
-        let had = self.remembered.opened(group, key, self.occasions.half_life());
-        self.set_attained(group, had.ns(self.occasions.halvings()));
+    /// No task is ready any more.
+    pub(in crate::policies) fn drained(&mut self) {
+        if self.groups.capacity() > KEPT || self.tasks.capacity() > KEPT {
+            self.give_back();
+        }
     }
 
-    fn group_closed(&mut self, group: GroupId) {
+    pub(in crate::policies) fn close(&mut self, group: GroupId) {
         let attained_ns = self.attained_ns(group);
         let attained = Attained::new(attained_ns, self.occasions.halvings());
         let was_served = self.remembered.closed(group, attained, self.occasions.half_life());
@@ -446,12 +450,6 @@ impl<R: Rank> Scheduler for ByAttained<R> {
         }
         if R::LEARNS && was_served && self.rank.ended(attained_ns) {
             self.reorder();
-        }
-    }
-
-    fn drained(&mut self) {
-        if self.groups.capacity() > KEPT || self.tasks.capacity() > KEPT {
-            self.give_back();
         }
     }
 }

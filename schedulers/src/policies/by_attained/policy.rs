@@ -74,26 +74,26 @@ macro_rules! policy_by_attained {
                 self.0.peek(ahead)
             }
 
-            #[doc = concat!("By the bound on waiting ([Starvation](", stringify!($policy), "#starvation)). `None` without fair turns.")]
-            fn patience(&self, tasks: usize) -> Option<u64> {
-                self.0.patience(tasks)
+            #[inline(always)] // what was served then goes about in registers
+            fn served(&mut self, served: crate::Served, _now_ns: u64) {
+                if let crate::Served::Task { task, ns, .. } = served {
+                    self.0.serve(task.group, ns);
+                }
+            }
+
+            fn said(&mut self, of: crate::Subject, _attributes: &crate::Attributes) {
+                if let crate::Subject::NewGroup { group, key } = of {
+                    self.0.open(group, key);
+                }
             }
 
             #[inline]
-            fn served(&mut self, task: crate::Task, polls: u32, service_ns: u64) {
-                self.0.served(task, polls, service_ns);
-            }
-
-            fn group_opened(&mut self, group: crate::GroupId, key: u64, attributes: &crate::Attributes) {
-                self.0.group_opened(group, key, attributes);
-            }
-
-            fn group_closed(&mut self, group: crate::GroupId) {
-                self.0.group_closed(group);
-            }
-
-            fn drained(&mut self) {
-                self.0.drained();
+            fn gone(&mut self, gone: crate::Gone) {
+                match gone {
+                    crate::Gone::Task(_) => {}
+                    crate::Gone::Group(group) => self.0.close(group),
+                    crate::Gone::Backlog => self.0.drained(),
+                }
             }
         }
     };

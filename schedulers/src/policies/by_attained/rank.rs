@@ -32,9 +32,6 @@ pub(crate) trait Rank: Clone {
     /// What a bucket becomes when all that was attained is halved: no higher one, and no lower one for a higher.
     fn halved(&self, bucket: u32) -> u32;
 
-    /// So many fair turns come at most before one of so many tasks is popped that is ready.
-    fn patience(tasks: u64) -> u64;
-
     /// Hears of the half-life, in an empty queue.
     fn set_half_life(&mut self, _: &HalfLife) {}
 

@@ -23,7 +23,7 @@ fn most_moves<R: Rank>(
     let moves = |_| {
         let before = policy.groups.moves;
         let slot = popped.unwrap().slot() as u32;
-        policy.served(task(slot, group(slot)), 1, service_ns);
+        policy.serve(task(slot, group(slot)).group, service_ns);
         popped = policy.push_pop(task(slot, group(slot)));
         policy.groups.moves - before
     };
@@ -67,13 +67,13 @@ fn what_was_learnt_moves_few_groups_at_a_time() {
     let rank = Expected::new();
     let mut policy = ByAttained::new(rank).with_half_life(HalfLife::NEVER).with_fair_turns(FairTurns::NEVER);
     let teach = |policy: &mut ByAttained<Expected>, ns: u64| {
-        policy.served(task(1, 1), 1, ns);
-        policy.group_closed(GroupId::new(1));
+        policy.serve(task(1, 1).group, ns);
+        policy.close(GroupId::new(1));
     };
     (0..2_000).for_each(|_| teach(&mut policy, 10_000_000));
     let groups = 2..100_002;
     for group in groups.clone() {
-        policy.served(task(group, group), 1, 1_000_000);
+        policy.serve(task(group, group).group, 1_000_000);
         policy.push(task(group, group), Ready::Woken);
     }
     policy.push(task(0, 0), Ready::Woken);
@@ -98,7 +98,7 @@ fn the_memory_of_a_burst_is_given_back_but_for_what_groups_have_attained() {
     fn check<R: Rank>(rank: R) {
         let mut policy = ByAttained::new(rank);
         let (burst, last) = (4 * KEPT as u32, KEPT as u32 + 9);
-        policy.group_opened(GroupId::new(last), 7, &crate::Attributes::new());
+        policy.open(GroupId::new(last), 7);
         for _ in 0..2 {
             // Two of each group but one, so that tasks are linked.
             (0..burst).for_each(|slot| policy.push(task(slot, slot / 2), Ready::Spawned));
@@ -106,9 +106,9 @@ fn the_memory_of_a_burst_is_given_back_but_for_what_groups_have_attained() {
             while let Some(popped) = policy.pop() {
                 let slot = popped.slot() as u32;
                 let group = if slot < burst { slot / 2 } else { slot };
-                policy.served(task(slot, group), 1, 100);
+                policy.serve(task(slot, group).group, 100);
                 if group != last {
-                    policy.group_closed(GroupId::new(group));
+                    policy.close(GroupId::new(group));
                 }
             }
             policy.drained();
@@ -116,7 +116,7 @@ fn the_memory_of_a_burst_is_given_back_but_for_what_groups_have_attained() {
             assert_eq!(policy.inside.next_after(0), None);
         }
         assert_eq!(policy.attained_ns(GroupId::new(last)), 400, "two tasks, each twice");
-        policy.group_closed(GroupId::new(last));
+        policy.close(GroupId::new(last));
         policy.push(task(burst, 1), Ready::Spawned);
         policy.drained();
         assert_eq!(policy.pop(), Some(task(burst, 1).id), "a call at a wrong time");

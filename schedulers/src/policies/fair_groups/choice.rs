@@ -2,7 +2,8 @@
 
 use super::place::{Place, burst};
 use super::turn::Turn;
-use super::{FairGroups, GRACE_NS, KEPT};
+use super::{FairGroups, GRACE_NS};
+use crate::parts::KEPT;
 use crate::parts::by_index;
 use crate::parts::debts::Debt;
 use crate::{GroupId, Share, TaskId};
@@ -37,7 +38,6 @@ impl FairGroups {
             return; // and V is where it was
         }
         self.virtual_time = self.virtual_time.max(start);
-        self.longest_turn_ns = self.longest_turn_ns.max(spent_ns);
         if let Some(index) = self.turn.group() {
             self.charge(index, spent_ns);
         }
@@ -122,7 +122,6 @@ impl FairGroups {
     /// Changes the weight of a group that may wait. What it owes stays.
     pub(super) fn reweigh(&mut self, index: u32, weight: Share) {
         let now = self.virtual_time();
-        self.greatest_weight = self.greatest_weight.max(weight);
         let place = self.places.of_mut(index);
         place.reweigh(weight, now);
         self.replace(index);
@@ -164,11 +163,10 @@ impl FairGroups {
         self.virtual_time = now;
         let place = self.places.of_mut(index);
         place.rest(now, self.burst_ns);
-        let owed_ns = place.owes_ns(now).saturating_add(service_ns);
-        self.longest_turn_ns = self.longest_turn_ns.max(owed_ns);
         self.charge(index, service_ns);
         self.replace(index);
     }
+
     /// Gives memory back. No group owes anything.
     pub(super) fn give_back(&mut self) {
         let burst = if self.places.capacity() > KEPT { self.places.len() } else { 0 };

@@ -10,10 +10,9 @@ mod turn;
 use core::fmt;
 
 use crate::parts::debts::Debts;
-use crate::parts::fair_turns::patience;
 use crate::parts::least_first::LeastFirst;
 use crate::parts::task_lists::TaskLists;
-use crate::{Attributes, GroupId, Ready, Scheduler, Share, Task, TaskId};
+use crate::{Attributes, Gone, GroupId, Ready, Scheduler, Served, Subject, Task, TaskId};
 use place::SHORT_NS;
 use places::Places;
 use turn::Turn;
@@ -27,10 +26,6 @@ const BURST_NS: u64 = 100_000;
 /// A group that becomes ready and owes no more stands at V all the same, if the quantum is longer: where thousands of groups sleep
 /// between short polls, their debts differ by nanoseconds, and to sort them would cost more than the polls.
 const GRACE_NS: u64 = 1_023;
-
-/// Memory for so many tasks and groups stays when a queue has drained. What a larger burst took is given back, unless the one
-/// before took as much.
-const KEPT: usize = 65_536;
 
 /// Each group gets its share of the queue by weight, however many tasks it has and whatever it had before.
 ///
@@ -48,7 +43,7 @@ const KEPT: usize = 65_536;
 /// polls longer than the quantum each time. A poll counts for a nanosecond at least.
 ///
 /// *Virtual time* V is the v of the group whose turn it is, as the turn began. It never falls. What a group has received beyond its
-/// due, v − V, it owes still when it becomes ready again. When the queue has [drained](Scheduler::drained), nothing is owed, and all
+/// due, v − V, it owes still when it becomes ready again. When the queue has [drained](Gone::Backlog), nothing is owed, and all
 /// groups have their burst.
 ///
 /// A group that was idle while V went by has a *burst*: up to B (100 µs, see [`with_burst_ns`](FairGroups::with_burst_ns)) of what
@@ -96,13 +91,15 @@ const KEPT: usize = 65_536;
 /// ready, of as many as there were at a time.
 ///
 /// ```
-/// use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Share, Task, TaskId};
+/// use clockworker_schedulers::{
+///     Attributes, FairGroups, GroupId, Ready, Scheduler, Served, Share, Subject, Task, TaskId,
+/// };
 ///
 /// let mut fair = FairGroups::new();
 /// let weights = [1, 3];
 /// for (index, weight) in weights.into_iter().enumerate() {
 ///     let attributes = Attributes::new().with_weight(Share::new(weight)?);
-///     fair.group_opened(GroupId::new(index as u32), index as u64, &attributes);
+///     fair.said(Subject::NewGroup { group: GroupId::new(index as u32), key: index as u64 }, &attributes);
 /// }
 /// // Two tasks each, which yield after 50 µs.
 /// let task = |slot: u32| Task { id: TaskId::new(slot, 0), group: GroupId::new(slot / 2) };
@@ -111,7 +108,7 @@ const KEPT: usize = 65_536;
 /// for _ in 0..400 {
 ///     let popped = task(fair.pop().unwrap().slot() as u32);
 ///     polls[popped.group.index()] += 1;
-///     fair.served(popped, 1, 50_000);
+///     fair.served(Served::Task { task: popped, polls: 1, ns: 50_000 }, 0);
 ///     fair.push(popped, Ready::Yielded);
 /// }
 /// assert_eq!(polls, [100, 300]);
@@ -136,9 +133,6 @@ pub struct FairGroups {
     last_burst: usize,
     quantum_ns: u64,
     burst_ns: u64,
-    /// The most that a group has received in a turn, or has owed outside of its turns. None has owed more than that and the grace.
-    longest_turn_ns: u64,
-    greatest_weight: Share,
 }
 
 impl FairGroups {
@@ -156,8 +150,6 @@ impl FairGroups {
             last_burst: 0,
             quantum_ns: QUANTUM_NS,
             burst_ns: BURST_NS,
-            longest_turn_ns: 0,
-            greatest_weight: Share::MIN,
         }
     }
 
@@ -254,7 +246,8 @@ impl Scheduler for FairGroups {
     }
 
     #[inline]
-    fn served(&mut self, task: Task, _polls: u32, service_ns: u64) {
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        let Served::Task { task, ns: service_ns, .. } = served else { return };
         let index = task.group.index() as u32;
         let service_ns = service_ns.max(1);
         if self.turn.is_of(index) {
@@ -264,7 +257,32 @@ impl Scheduler for FairGroups {
         }
     }
 
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+    #[inline]
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
+        let place = self.places.get(self.turn.going_on()?)?;
+        self.tasks.nth(place.tasks, ahead)
+    }
+
+    fn said(&mut self, of: Subject, attributes: &Attributes) {
+        match of {
+            Subject::NewGroup { group, key } => self.open(group, key, attributes),
+            Subject::Group(group) => self.change(group, attributes),
+            Subject::Task(_) => {}
+        }
+    }
+
+    #[inline]
+    fn gone(&mut self, gone: Gone) {
+        match gone {
+            Gone::Task(_) => {}
+            Gone::Group(group) => self.close(group),
+            Gone::Backlog => self.settle(),
+        }
+    }
+}
+
+impl FairGroups {
+    fn open(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
         let index = group.index() as u32;
         self.places.of_mut(index).is_open = true;
         self.remember_key(group, key);
@@ -276,7 +294,7 @@ impl Scheduler for FairGroups {
         }
     }
 
-    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+    fn change(&mut self, group: GroupId, attributes: &Attributes) {
         let index = group.index() as u32;
         if self.places.of_mut(index).weight == attributes.weight {
             return;
@@ -287,7 +305,7 @@ impl Scheduler for FairGroups {
         self.reweigh(index, attributes.weight);
     }
 
-    fn group_closed(&mut self, group: GroupId) {
+    fn close(&mut self, group: GroupId) {
         let index = group.index() as u32;
         if self.turn.is_of(index) {
             self.leave_turn(index);
@@ -298,7 +316,8 @@ impl Scheduler for FairGroups {
         }
     }
 
-    fn drained(&mut self) {
+    /// The backlog is gone.
+    fn settle(&mut self) {
         if self.waiting.len() > 0
             || self.turn.group().is_some_and(|index| !self.places.of_mut(index).tasks.is_empty())
         {
@@ -306,23 +325,6 @@ impl Scheduler for FairGroups {
         }
         self.forgive();
         self.give_back();
-    }
-
-    #[inline]
-    fn peek(&self, ahead: usize) -> Option<TaskId> {
-        let place = self.places.get(self.turn.going_on()?)?;
-        self.tasks.nth(place.tasks, ahead)
-    }
-
-    /// By what is waited for at worst ([Promises](FairGroups#promises)), as a poll counts for a nanosecond at least. It grows
-    /// with the greatest weight, and with the longest turn so far.
-    fn patience(&self, tasks: usize) -> Option<u64> {
-        let owed_ns =
-            self.longest_turn_ns.max(self.turn.spent_ns()).saturating_add(self.grace_ns() + self.burst_ns);
-        let others =
-            u64::from(self.greatest_weight.get()).saturating_mul(owed_ns).saturating_add(self.quantum_ns);
-        let between_turns = others.saturating_add(1).saturating_mul(self.places.len().max(1) as u64);
-        Some(patience(between_turns.saturating_mul(tasks.max(1) as u64)))
     }
 }
 

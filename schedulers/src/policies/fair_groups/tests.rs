@@ -1,6 +1,8 @@
 //! What is seen from inside alone: memory, and numbers at the ends of their ranges.
 
 use super::*;
+use crate::Share;
+use crate::parts::KEPT;
 
 const CENTURY_NS: u64 = 3_155_760_000_000_000_000;
 
@@ -10,7 +12,7 @@ fn task(slot: u32, group: u32) -> Task {
 
 fn poll(fair: &mut FairGroups, group: u32, service_ns: u64) -> u32 {
     let slot = fair.pop().unwrap().slot() as u32;
-    fair.served(task(slot, group), 1, service_ns);
+    fair.served(Served::Task { task: task(slot, group), polls: 1, ns: service_ns }, 0);
     slot
 }
 
@@ -22,22 +24,22 @@ fn a_million_short_lived_tenants_leave_nothing_behind() {
     let mut most = 0;
     for key in 0..1_000_000 {
         let index = 1 + key as u32 % 2;
-        fair.group_opened(GroupId::new(index), key, &Attributes::new());
+        fair.said(Subject::NewGroup { group: GroupId::new(index), key }, &Attributes::new());
         fair.push(task(index, index), Ready::Spawned);
         while poll(&mut fair, 0, 0) == 0 {
             // It was charged for a nanosecond of its own. Now for its poll.
-            fair.served(task(0, 0), 1, 8_000);
+            fair.served(Served::Task { task: task(0, 0), polls: 1, ns: 8_000 }, 0);
             fair.push(task(0, 0), Ready::Yielded);
         }
-        fair.served(task(index, index), 1, 5_000);
-        fair.finished(task(index, index));
-        fair.group_closed(GroupId::new(index));
+        fair.served(Served::Task { task: task(index, index), polls: 1, ns: 5_000 }, 0);
+        fair.gone(Gone::Task(task(index, index)));
+        fair.gone(Gone::Group(GroupId::new(index)));
         most = most.max(fair.debts.len());
     }
     assert_eq!((fair.places.len(), fair.waiting.len()), (3, 1));
     assert!((2..=128).contains(&most), "{most} debts");
     assert_eq!(poll(&mut fair, 0, 1), 0);
-    fair.drained();
+    fair.gone(Gone::Backlog);
     assert_eq!(fair.debts.len(), 0);
 }
 
@@ -45,7 +47,10 @@ fn a_million_short_lived_tenants_leave_nothing_behind() {
 fn what_a_burst_took_is_given_back() {
     let mut fair = FairGroups::new();
     let groups = 3 * KEPT as u32;
-    fair.group_opened(GroupId::new(7), 7, &Attributes::new().with_weight(Share::MAX));
+    fair.said(
+        Subject::NewGroup { group: GroupId::new(7), key: 7 },
+        &Attributes::new().with_weight(Share::MAX),
+    );
     // Two tasks in each, as one alone takes no memory for links.
     (0..2 * groups).for_each(|slot| fair.push(task(slot, slot % groups), Ready::Spawned));
     for group in 0..groups {
@@ -53,7 +58,7 @@ fn what_a_burst_took_is_given_back() {
     }
     assert_eq!(fair.pop(), None);
     assert!(fair.places.capacity() >= groups as usize && fair.tasks.capacity() >= groups as usize);
-    fair.drained();
+    fair.gone(Gone::Backlog);
     assert!(fair.places.capacity() <= KEPT && fair.tasks.capacity() <= KEPT);
     let place = fair.places.get(7).unwrap();
     assert_eq!(
@@ -72,7 +77,7 @@ fn what_bursts_take_time_and_again_is_kept_until_one_takes_less() {
     let mut kept_after = |groups: u32| {
         (0..groups).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
         (0..groups).for_each(|slot| assert_eq!(poll(&mut fair, slot, 10), slot));
-        fair.drained();
+        fair.gone(Gone::Backlog);
         fair.places.capacity()
     };
     let burst = 3 * KEPT as u32;
@@ -86,7 +91,7 @@ fn a_queue_that_drains_often_keeps_its_memory() {
     (0..1_000).for_each(|slot| fair.push(task(slot, slot), Ready::Spawned));
     (0..1_000).for_each(|slot| _ = poll(&mut fair, slot, 10));
     let capacities = (fair.places.capacity(), fair.tasks.capacity());
-    fair.drained();
+    fair.gone(Gone::Backlog);
     assert_eq!((fair.places.capacity(), fair.tasks.capacity()), capacities);
 }
 
@@ -95,13 +100,16 @@ fn a_queue_that_drains_often_keeps_its_memory() {
 fn after_a_hundred_years_the_order_is_the_same() {
     let mut fair = FairGroups::new();
     for (group, weight) in [(0, Share::MIN), (1, Share::MAX), (2, Share::MIN)] {
-        fair.group_opened(GroupId::new(group), group.into(), &Attributes::new().with_weight(weight));
+        fair.said(
+            Subject::NewGroup { group: GroupId::new(group), key: group.into() },
+            &Attributes::new().with_weight(weight),
+        );
         fair.push(task(group, group), Ready::Spawned);
     }
     let month_ns = CENTURY_NS / 1_200;
     for _ in 0..1_200 {
         let group = fair.pop().unwrap().slot() as u32;
-        fair.served(task(group, group), 1, month_ns);
+        fair.served(Served::Task { task: task(group, group), polls: 1, ns: month_ns }, 0);
         fair.push(task(group, group), Ready::Yielded);
     }
     assert_eq!(fair.owes_ns(GroupId::new(1)), month_ns, "its last poll");
@@ -121,9 +129,8 @@ fn polls_without_end_saturate() {
     fair.push(task(1, 1), Ready::Spawned);
     for _ in 0..100 {
         let group = fair.pop().unwrap().slot() as u32;
-        fair.served(task(group, group), 1, u64::MAX);
-        fair.served(task(group, group), 1, u64::MAX);
+        fair.served(Served::Task { task: task(group, group), polls: 1, ns: u64::MAX }, 0);
+        fair.served(Served::Task { task: task(group, group), polls: 1, ns: u64::MAX }, 0);
         fair.push(task(group, group), Ready::Yielded);
     }
-    assert_eq!(fair.patience(2), Some(u64::MAX));
 }

@@ -105,19 +105,19 @@ use sizes::Sizes;
 ///   nothing (exponential), the order is FIFO: the mean is the same and the tail shorter, but short groups wait for long
 ///   ones, so the median is later and the mean slowdown many times as great.
 /// - Sizes that differ below the base are not told apart.
-/// - A group that is kept open ([`group_closed`](crate::Scheduler::group_closed) is not called) never ends, however often it
+/// - A group that is kept open ([`Gone::Group`](crate::Gone::Group) is not told) never ends, however often it
 ///   has nothing to do: it sinks, as in QLAS, and teaches nothing but that.
 /// - Sizes beyond 1/16 of the half-life are not learnt. Where they are to be, set a longer one.
 ///
 /// ```
-/// use clockworker_schedulers::{GroupId, Ready, Scheduler, Serpt, Task, TaskId};
+/// use clockworker_schedulers::{Gone, GroupId, Ready, Scheduler, Serpt, Served, Task, TaskId};
 ///
 /// let task = |slot| Task { id: TaskId::new(slot, 0), group: GroupId::new(slot) };
 /// let mut serpt = Serpt::new();
 /// for n in 0..100 {
 ///     // Most take 10 µs; one in ten takes 10 ms.
-///     serpt.served(task(0), 1, if n % 10 == 0 { 10_000_000 } else { 10_000 });
-///     serpt.group_closed(task(0).group);
+///     serpt.served(Served::Task { task: task(0), polls: 1, ns: if n % 10 == 0 { 10_000_000 } else { 10_000 } }, 0);
+///     serpt.gone(Gone::Group(task(0).group));
 /// }
 /// // One that has run for 20 µs is a long one, and has nearly all before it.
 /// assert!(serpt.expected_at(20_000) > 9_000_000);
@@ -259,11 +259,6 @@ impl Rank for Expected {
 
     fn finely_from(&self) -> u32 {
         OF_A_LEVEL * self.sizes.levels().finely_from()
-    }
-
-    fn patience(tasks: u64) -> u64 {
-        // The first of a rank may be passed over once.
-        Levels::patience(tasks.saturating_add(1))
     }
 
     fn set_half_life(&mut self, half_life: &HalfLife) {

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use clockworker_schedulers::{Attributes, FairGroups, GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker_schedulers::{
+    Attributes, FairGroups, Gone, GroupId, Ready, Scheduler, Served, Subject, Task, TaskId,
+};
 use fastrand::Rng;
 
 use super::super::world::{Beside, World};
@@ -167,7 +169,8 @@ impl Scheduler for Model {
         self.groups.get_mut(&group)?.tasks.pop_front()
     }
 
-    fn served(&mut self, task: Task, _polls: u32, service_ns: u64) {
+    fn served(&mut self, served: Served, _now_ns: u64) {
+        let Served::Task { task, ns: service_ns, .. } = served else { return };
         let service_ns = service_ns.max(1);
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.group == task.group.index() as u32) {
             turn.received_ns += service_ns;
@@ -187,7 +190,25 @@ impl Scheduler for Model {
         group.stands_at = if group.v < v { 0 } else { group.v };
     }
 
-    fn group_opened(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
+    fn said(&mut self, of: Subject, attributes: &Attributes) {
+        match of {
+            Subject::NewGroup { group, key } => self.open(group, key, attributes),
+            Subject::Group(group) => self.change(group, attributes),
+            Subject::Task(_) => {}
+        }
+    }
+
+    fn gone(&mut self, gone: Gone) {
+        match gone {
+            Gone::Task(_) => {}
+            Gone::Group(group) => self.close(group),
+            Gone::Backlog => self.settle(),
+        }
+    }
+}
+
+impl Model {
+    fn open(&mut self, group: GroupId, key: u64, attributes: &Attributes) {
         let weight = attributes.weight.get().into();
         self.leave_turn(group);
         self.set_weight(group, weight);
@@ -202,7 +223,7 @@ impl Scheduler for Model {
         }
     }
 
-    fn group_changed(&mut self, group: GroupId, attributes: &Attributes) {
+    fn change(&mut self, group: GroupId, attributes: &Attributes) {
         let weight = attributes.weight.get().into();
         if self.group(group).weight == weight {
             return;
@@ -216,7 +237,7 @@ impl Scheduler for Model {
         self.group(group).came = came;
     }
 
-    fn group_closed(&mut self, group: GroupId) {
+    fn close(&mut self, group: GroupId) {
         self.leave_turn(group);
         let Group { v, weight, key, .. } = self.group(group).clone();
         self.group(group).key = None;
@@ -225,7 +246,7 @@ impl Scheduler for Model {
         }
     }
 
-    fn drained(&mut self) {
+    fn settle(&mut self) {
         self.turn = None;
         self.now = self.groups.values().map(|group| group.v).max().unwrap_or(0).max(self.now);
         self.now += u128::from(self.burst_ns) << BITS; // all have their burst again

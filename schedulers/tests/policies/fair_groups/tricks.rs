@@ -1,6 +1,7 @@
 //! What tenants may try beside one that always works: it gains nothing.
 
-use clockworker_schedulers::{FairGroups, GroupId, Scheduler};
+use crate::script::Told;
+use clockworker_schedulers::{FairGroups, GroupId};
 
 use super::super::script::{spawn, task, trace};
 use super::super::world::{End, World, attributes};

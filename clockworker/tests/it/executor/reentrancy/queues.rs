@@ -6,7 +6,7 @@ use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
-use clockworker::schedulers::{GroupId, Ready, Scheduler, Task, TaskId};
+use clockworker::schedulers::{Gone, GroupId, Ready, Scheduler, Task, TaskId};
 use clockworker::{Queue, spawn_local, yield_now};
 
 use crate::support::{OnDrop, Slot, assert_finished, elsewhere, hold, output, settle, untimed};
@@ -50,8 +50,10 @@ impl Scheduler for Groups {
         self.0.pop_front()
     }
 
-    fn group_closed(&mut self, group: GroupId) {
-        self.1.borrow_mut().push(("closed", group));
+    fn gone(&mut self, gone: Gone) {
+        if let Gone::Group(group) = gone {
+            self.1.borrow_mut().push(("closed", group));
+        }
     }
 }
 
