@@ -152,6 +152,7 @@ fn inside_a_scheduler_its_queue_is_busy() {
         drop(dump.to_string());
     });
     let queue = ex.new_queue("dumping").scheduler(spy).create().unwrap();
+    drop(queue.group(1));
     let tasks = [(); 2].map(|()| queue.spawn(yield_now()));
     tasks[1].abort();
     settle(&ex);

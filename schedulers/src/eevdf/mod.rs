@@ -12,6 +12,7 @@ mod questions;
 mod share;
 #[cfg(test)]
 mod tests;
+mod tournament;
 mod vtime;
 mod zero;
 

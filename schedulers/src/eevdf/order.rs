@@ -2,7 +2,7 @@
 
 use super::QueueId;
 use super::entry::{Entry, NO_SEAT};
-use crate::parts::tournament::Tournament;
+use super::tournament::Tournament;
 
 /// [`Order::compact`] runs when fewer than one seat in so many is occupied, and there are more than a few.
 pub(super) const SPARSE: usize = 4;

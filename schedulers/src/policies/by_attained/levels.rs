@@ -1,6 +1,6 @@
 //! Levels of attained service, in powers of two.
 
-use crate::parts::half_life::HalfLife;
+use super::half_life::HalfLife;
 
 /// The default base: 16,384 ns. Most polls of a service are shorter, so most requests end in level 0, in order.
 const DEFAULT_BASE_BITS: u32 = 14;

@@ -1,23 +1,37 @@
 //! The policies that go by what groups have attained: one structure, of which [`Rank`] says the order.
 
-pub(super) mod levels;
+mod attained;
+mod bitmap;
+mod bucket_entry;
+mod buckets;
+mod half_life;
+mod las;
+mod levels;
+mod occasions;
 mod policy;
-pub(super) mod rank;
+mod qlas;
+mod rank;
+mod remembered;
+mod serpt;
 #[cfg(test)]
 mod tests;
 mod turn;
 
+pub use las::Las;
+pub use qlas::Qlas;
+pub use serpt::Serpt;
+
 use crate::parts::KEPT;
-use crate::parts::attained::Attained;
-use crate::parts::bitmap::Bitmap;
-use crate::parts::buckets::{BUCKETS, Buckets};
-use crate::parts::half_life::HalfLife;
-use crate::parts::occasions::Occasions;
-use crate::parts::remembered::Remembered;
 use crate::parts::task_lists::{TaskList, TaskLists};
 use crate::{FairTurns, GroupId, Ready, Task, TaskId};
-pub(super) use policy::policy_by_attained;
+use attained::Attained;
+use bitmap::Bitmap;
+use buckets::{BUCKETS, Buckets};
+use half_life::HalfLife;
+use occasions::Occasions;
+use policy::policy_by_attained;
 use rank::Rank;
+use remembered::Remembered;
 use turn::Turn;
 
 /// Says that there is no such group.
@@ -33,10 +47,10 @@ const MOST_LOOKED_AT: usize = 16;
 ///
 /// O(1), however many tasks a group has: what moves is the group. The end of a half-life, and what is learnt, move whole buckets.
 #[derive(Clone)]
-pub(crate) struct ByAttained<R> {
+struct ByAttained<R> {
     groups: Buckets,
     tasks: TaskLists,
-    pub(super) rank: R,
+    rank: R,
     /// The groups that have ready tasks, for finding the next by index; and `emptied`.
     inside: Bitmap,
     /// The group popped from last, where that left it without ready tasks: `inside` forgets it at the next pop, unless
@@ -50,12 +64,12 @@ pub(crate) struct ByAttained<R> {
     going_on: u64,
     remembered: Remembered,
     occasions: Occasions,
-    pub(super) ready: usize,
+    ready: usize,
 }
 
 impl<R: Rank> ByAttained<R> {
     /// An empty one, with the default half-life and fair turns.
-    pub(super) const fn new(rank: R) -> Self {
+    const fn new(rank: R) -> Self {
         Self {
             groups: Buckets::new(),
             tasks: TaskLists::new(),
@@ -73,29 +87,29 @@ impl<R: Rank> ByAttained<R> {
     }
 
     /// With another rank.
-    pub(super) fn with_rank(self, mut rank: R) -> Self {
+    fn with_rank(self, mut rank: R) -> Self {
         rank.set_half_life(self.half_life());
         Self { rank, ..self }
     }
 
-    pub(super) fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
+    fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
         Self { occasions: self.occasions.with_fair_turns(fair_turns), ..self }
     }
 
-    pub(super) fn with_half_life(mut self, half_life: HalfLife) -> Self {
+    fn with_half_life(mut self, half_life: HalfLife) -> Self {
         self.rank.set_half_life(&half_life);
         Self { occasions: self.occasions.with_half_life(half_life), ..self }
     }
 
-    pub(super) const fn half_life(&self) -> &HalfLife {
+    const fn half_life(&self) -> &HalfLife {
         self.occasions.half_life()
     }
 
-    pub(super) const fn fair_turns(&self) -> &FairTurns {
+    const fn fair_turns(&self) -> &FairTurns {
         self.occasions.fair_turns()
     }
 
-    pub(super) fn attained_ns(&self, group: GroupId) -> u64 {
+    fn attained_ns(&self, group: GroupId) -> u64 {
         self.groups.attained_ns(group.index() as u32)
     }
 
@@ -354,7 +368,7 @@ impl<R: Rank> ByAttained<R> {
 /// What the policies pass on.
 impl<R: Rank> ByAttained<R> {
     #[inline]
-    pub(in crate::policies) fn push(&mut self, task: Task, why: Ready) {
+    fn push(&mut self, task: Task, why: Ready) {
         let index = task.group.index() as u32;
         self.ready += 1;
         let group = self.groups.get_mut(index);
@@ -376,13 +390,13 @@ impl<R: Rank> ByAttained<R> {
     }
 
     #[inline]
-    pub(in crate::policies) fn pop(&mut self) -> Option<TaskId> {
+    fn pop(&mut self) -> Option<TaskId> {
         let fair = self.ready > 0 && self.occasions.are_due() && self.settle();
         self.pop_by(fair)
     }
 
     #[inline]
-    pub(in crate::policies) fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
         let due = self.occasions.are_due();
         let index = task.group.index() as u32;
         if !due && self.emptied == index {
@@ -395,7 +409,7 @@ impl<R: Rank> ByAttained<R> {
 
     /// Right unless groups have fewer tasks than that, go on, leave the bucket, or a fair turn comes between.
     #[inline]
-    pub(in crate::policies) fn peek(&self, ahead: usize) -> Option<TaskId> {
+    fn peek(&self, ahead: usize) -> Option<TaskId> {
         let (first, _) = self.groups.behind_first(0)?;
         if !R::TAKES_TURNS
             && let Some(task) = self.tasks.nth(first, ahead)
@@ -407,13 +421,13 @@ impl<R: Rank> ByAttained<R> {
         if R::TAKES_TURNS || rounds == 0 { self.tasks.nth(tasks, rounds) } else { None }
     }
 
-    pub(in crate::policies) fn open(&mut self, group: GroupId, key: u64) {
+    fn open(&mut self, group: GroupId, key: u64) {
         let had = self.remembered.opened(group, key, self.occasions.half_life());
         self.set_attained(group, had.ns(self.occasions.halvings()));
     }
 
     #[inline]
-    pub(in crate::policies) fn serve(&mut self, group: GroupId, service_ns: u64) {
+    fn serve(&mut self, group: GroupId, service_ns: u64) {
         let index = group.index() as u32;
         self.occasions.served(service_ns);
         let group = self.groups.get_mut(index);
@@ -435,13 +449,13 @@ impl<R: Rank> ByAttained<R> {
     }
 
     /// No task is ready any more.
-    pub(in crate::policies) fn drained(&mut self) {
+    fn drained(&mut self) {
         if self.groups.capacity() > KEPT || self.tasks.capacity() > KEPT {
             self.give_back();
         }
     }
 
-    pub(in crate::policies) fn close(&mut self, group: GroupId) {
+    fn close(&mut self, group: GroupId) {
         let attained_ns = self.attained_ns(group);
         let attained = Attained::new(attained_ns, self.occasions.halvings());
         let was_served = self.remembered.closed(group, attained, self.occasions.half_life());

@@ -16,13 +16,13 @@ macro_rules! policy_by_attained {
             /// in nanoseconds of the queue's service: from 2²⁰ (1 ms) to 2⁶⁰, and rounded to these.
             #[must_use]
             pub fn with_half_life_ns(self, ns: u64) -> Self {
-                Self(self.0.with_half_life(crate::parts::half_life::HalfLife::of_ns(ns)))
+                Self(self.0.with_half_life(crate::policies::by_attained::half_life::HalfLife::of_ns(ns)))
             }
 
             /// Lets groups keep what they have attained for as long as they are open, and forgets them when they close.
             #[must_use]
             pub fn without_half_life(self) -> Self {
-                Self(self.0.with_half_life(crate::parts::half_life::HalfLife::NEVER))
+                Self(self.0.with_half_life(crate::policies::by_attained::half_life::HalfLife::NEVER))
             }
 
             /// The half-life of what groups have attained, in nanoseconds of the queue's service; `None` if they keep it.
@@ -99,4 +99,4 @@ macro_rules! policy_by_attained {
     };
 }
 
-pub(in crate::policies) use policy_by_attained;
+pub(super) use policy_by_attained;

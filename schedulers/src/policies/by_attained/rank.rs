@@ -1,6 +1,6 @@
 //! What one policy by attained service has that another has not: the order.
 
-use crate::parts::half_life::HalfLife;
+use super::half_life::HalfLife;
 
 /// Which bucket a group belongs into, by the service that it has attained. The lowest goes first.
 ///

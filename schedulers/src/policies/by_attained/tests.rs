@@ -2,8 +2,8 @@
 
 use super::levels::Levels;
 use super::*;
-use crate::policies::las::Resolution;
-use crate::policies::serpt::Expected;
+use crate::policies::by_attained::las::Resolution;
+use crate::policies::by_attained::serpt::Expected;
 
 /// What one pop may move where nothing is halved or learnt: the group popped from, one that is interrupted, and one that was served.
 const FEW: u32 = 3;

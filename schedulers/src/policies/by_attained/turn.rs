@@ -1,7 +1,7 @@
 //! A group's turn among those of its bucket.
 
+use super::buckets::Below;
 use super::rank::Rank;
-use crate::parts::buckets::Below;
 
 /// The most polls of a turn, where groups take turns. Four times as many spare 1.5 ns a poll more; but a task that is woken waits for the
 /// turns of all others in its bucket.

@@ -1,11 +1,11 @@
 //! The choice between groups: whose turn it is, where groups are placed, what they are charged.
 
+use super::debts::Debt;
 use super::place::{Place, burst};
 use super::turn::Turn;
 use super::{FairGroups, GRACE_NS};
 use crate::parts::KEPT;
 use crate::parts::by_index;
-use crate::parts::debts::Debt;
 use crate::{GroupId, Share, TaskId};
 
 impl FairGroups {

@@ -1,6 +1,8 @@
 //! [`FairGroups`]: start-time fair queueing over groups.
 
 mod choice;
+mod debts;
+mod least_first;
 mod place;
 mod places;
 #[cfg(test)]
@@ -9,10 +11,10 @@ mod turn;
 
 use core::fmt;
 
-use crate::parts::debts::Debts;
-use crate::parts::least_first::LeastFirst;
 use crate::parts::task_lists::TaskLists;
 use crate::{Attributes, Gone, GroupId, Ready, Scheduler, Served, Subject, Task, TaskId};
+use debts::Debts;
+use least_first::LeastFirst;
 use place::SHORT_NS;
 use places::Places;
 use turn::Turn;

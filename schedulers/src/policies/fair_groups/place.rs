@@ -1,7 +1,7 @@
 //! The place of a group: its virtual runtime, weight and ready tasks.
 
+use super::debts::Debt;
 use crate::Share;
-use crate::parts::debts::Debt;
 use crate::parts::task_lists::TaskList;
 
 /// Bits after the binary point of virtual time.

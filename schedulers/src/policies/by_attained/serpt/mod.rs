@@ -5,11 +5,11 @@ mod sizes;
 
 use core::num::NonZeroU32;
 
-use super::by_attained::levels::{Levels, OF_A_LEVEL};
-use super::by_attained::rank::Rank;
-use super::by_attained::{ByAttained, policy_by_attained};
 use crate::GroupId;
-use crate::parts::half_life::HalfLife;
+use crate::policies::by_attained::half_life::HalfLife;
+use crate::policies::by_attained::levels::{Levels, OF_A_LEVEL};
+use crate::policies::by_attained::rank::Rank;
+use crate::policies::by_attained::{ByAttained, policy_by_attained};
 use ranks::Ranks;
 use sizes::Sizes;
 

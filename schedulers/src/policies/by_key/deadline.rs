@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use crate::parts::by_deadline::ByDeadline;
-use crate::parts::by_key::{ByKey, Lists, calls_by_key};
+use super::by_deadline::ByDeadline;
+use super::{ByKey, Lists, calls_by_key};
 use crate::{Attributes, ClockUse, FairTurns, Gone, Ready, Scheduler, Served, Subject, Task, TaskId};
 
 /// What becomes of tasks whose deadline has passed. They are late once the clock that the policy is

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::by_key::Lists;
+use super::Lists;
 use super::ready_list::{ReadyList, ReadyTask};
 use crate::{Late, Task, TaskId};
 
 /// The three lists, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum List {
+pub(super) enum List {
     Timely,
     Late,
     Undated,
@@ -21,21 +21,21 @@ impl List {
 /// Ready tasks, the earliest deadline first, with late ones behind if that is the rule, and those without deadlines last.
 /// Changes are O(log n), and time that goes by moves nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct ByDeadline {
+pub(super) struct ByDeadline {
     /// Those that have deadlines, by these and their numbers: the late ones, then the timely ones.
-    pub(crate) dated: BTreeMap<(u64, u64), Task>,
+    pub(super) dated: BTreeMap<(u64, u64), Task>,
     /// Those that have no deadline.
-    pub(crate) undated: ReadyList,
-    pub(crate) rule: Late,
+    pub(super) undated: ReadyList,
+    pub(super) rule: Late,
     /// What the clock read last.
-    pub(crate) now_ns: u64,
+    pub(super) now_ns: u64,
     /// Whether the last fair turn was for a late task.
-    pub(crate) late_had_turn: bool,
+    pub(super) late_had_turn: bool,
 }
 
 impl ByDeadline {
     /// Of no tasks. Late ones are served in order.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             dated: BTreeMap::new(),
             undated: ReadyList::new(),

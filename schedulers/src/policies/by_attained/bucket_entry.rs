@@ -1,7 +1,7 @@
 //! What [`Buckets`](super::buckets::Buckets) keep for a group.
 
 use super::attained::Attained;
-use super::task_lists::TaskList;
+use crate::parts::task_lists::TaskList;
 
 /// Is part of a link that goes to no neighbour: the rest is the number of the bucket. Group indices are below it.
 pub(super) const EDGE: u32 = 1 << 31;
@@ -15,10 +15,10 @@ const _: () = assert!(size_of::<Entry>() == 32 && align_of::<Entry>() == 32);
 /// What is kept for a group.
 #[derive(Clone, Debug)]
 #[repr(align(32))]
-pub(crate) struct Entry {
+pub(super) struct Entry {
     /// Its ready tasks.
-    pub(crate) tasks: TaskList,
-    pub(crate) attained: Attained,
+    pub(super) tasks: TaskList,
+    pub(super) attained: Attained,
     /// The neighbour in its bucket, or `EDGE` and the number of the bucket; `NOWHERE` if it is in none, and `next` means nothing.
     pub(super) prev: u32,
     pub(super) next: u32,
@@ -31,13 +31,13 @@ impl Entry {
 
     /// What it has attained, as it has been through all halvings.
     #[inline]
-    pub(crate) fn attained_ns(&self) -> u64 {
+    pub(super) fn attained_ns(&self) -> u64 {
         self.attained.ns_if_current()
     }
 
     /// Whether it is in a bucket.
     #[inline]
-    pub(crate) fn is_linked(&self) -> bool {
+    pub(super) fn is_linked(&self) -> bool {
         self.prev != NOWHERE
     }
 

@@ -64,7 +64,7 @@ const FEW: usize = 4;
 ///
 /// A change costs one match per doubling of the seats in use, however many seats there are.
 #[derive(Clone, Debug)]
-pub(crate) struct Tournament {
+pub(super) struct Tournament {
     /// Node n is the lesser of nodes 2n and 2n + 1, its children. The second half of the nodes are the seats. Node 0 is not
     /// used.
     nodes: Vec<Entry>,
@@ -80,7 +80,7 @@ impl Default for Tournament {
 
 impl Tournament {
     /// Makes room for so many seats.
-    pub(crate) fn reserve(&mut self, seats: usize) {
+    pub(super) fn reserve(&mut self, seats: usize) {
         let (old, new) = (self.capacity(), seats.next_power_of_two());
         if new <= old {
             return;
@@ -97,7 +97,7 @@ impl Tournament {
     /// Says that the first `seats` seats are in use: fewer than before, or one more, and there is room. Those that come into
     /// use or go out of it are empty.
     #[inline]
-    pub(crate) fn resize(&mut self, seats: usize) {
+    pub(super) fn resize(&mut self, seats: usize) {
         let root = self.capacity() >> seats.max(FEW).next_power_of_two().trailing_zeros();
         if root < self.root {
             // All of the other half is new.
@@ -108,30 +108,30 @@ impl Tournament {
 
     /// Whether an id has that seat. None has one that is not there.
     #[inline]
-    pub(crate) fn is_taken(&self, seat: usize) -> bool {
+    pub(super) fn is_taken(&self, seat: usize) -> bool {
         self.nodes.get(self.capacity() + seat).is_some_and(|entry| entry.is_somebody())
     }
 
     /// The least key, and whose it is.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<(i128, u32)> {
+    pub(super) fn peek(&self) -> Option<(i128, u32)> {
         self.nodes[self.root].split()
     }
 
     /// Gives the seat to `id`, under `key`.
     #[inline]
-    pub(crate) fn put(&mut self, seat: usize, key: i128, id: u32) {
+    pub(super) fn put(&mut self, seat: usize, key: i128, id: u32) {
         self.replay(seat, Entry::new(key, id));
     }
 
     /// Empties the seat.
     #[inline]
-    pub(crate) fn clear(&mut self, seat: usize) {
+    pub(super) fn clear(&mut self, seat: usize) {
         self.replay(seat, NOBODY);
     }
 
     /// Moves who sits in the seat `from`, if anybody, to the seat `to`, which is empty. Whose id that was.
-    pub(crate) fn shift(&mut self, from: usize, to: usize) -> Option<u32> {
+    pub(super) fn shift(&mut self, from: usize, to: usize) -> Option<u32> {
         let entry = self.nodes[self.capacity() + from];
         let (_, id) = entry.split()?;
         self.clear(from);
@@ -140,7 +140,7 @@ impl Tournament {
     }
 
     /// Gives each id a new key, in O(n).
-    pub(crate) fn rekey(&mut self, key_of: impl Fn(u32) -> i128) {
+    pub(super) fn rekey(&mut self, key_of: impl Fn(u32) -> i128) {
         let seats = self.capacity();
         for entry in &mut self.nodes[seats..] {
             if let Some((_, id)) = entry.split() {

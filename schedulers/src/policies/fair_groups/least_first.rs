@@ -1,7 +1,7 @@
 //! Dense ids by a key, in which an id can be found and moved.
 
-use super::by_index;
-use super::ring::Ring;
+use crate::parts::by_index;
+use crate::parts::ring::Ring;
 
 /// So many children has a node: four entries are two cache lines, and the heap is half as high as with two.
 const CHILDREN: usize = 4;
@@ -21,7 +21,7 @@ const FEW: usize = 64;
 /// So coming and going is O(1) for ids that come first, or all under one key, and O(log n) else; and so is moving. Memory is four
 /// bytes for each id that is in the row, 32 for each in the heap, and four for each that ever was in.
 #[derive(Clone, Debug)]
-pub(crate) struct LeastFirst {
+pub(super) struct LeastFirst {
     heap: Vec<Entry>,
     /// Ids under `row_key`, by coming. Those that were moved elsewhere since are still there, but never in front. An id of the
     /// heap under the same key came before all of them.
@@ -63,7 +63,7 @@ fn in_row(number: u32) -> u32 {
 }
 
 impl LeastFirst {
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             heap: Vec::new(),
             row: Ring::new(),
@@ -75,18 +75,18 @@ impl LeastFirst {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.heap.len() + self.in_row
     }
 
     #[inline]
-    pub(crate) fn contains(&self, id: u32) -> bool {
+    pub(super) fn contains(&self, id: u32) -> bool {
         self.seats.get(id as usize).is_some_and(|&seat| seat != OUT)
     }
 
     /// The least key.
     #[inline]
-    pub(crate) fn least(&self) -> Option<u128> {
+    pub(super) fn least(&self) -> Option<u128> {
         match self.heap.first() {
             Some(entry) if self.row.is_empty() || entry.key <= self.row_key => Some(entry.key),
             _ => (!self.row.is_empty()).then_some(self.row_key),
@@ -95,7 +95,7 @@ impl LeastFirst {
 
     /// Puts `id` in under `key`, behind those of equal keys; or moves it there, if it is in.
     #[inline(always)] // a call takes 20 instructions
-    pub(crate) fn put(&mut self, key: u128, id: u32) {
+    pub(super) fn put(&mut self, key: u128, id: u32) {
         if self.seats.get(id as usize).is_none_or(|&seat| seat != OUT) {
             self.make_out(id);
         }
@@ -149,7 +149,7 @@ impl LeastFirst {
 
     /// Takes out the least.
     #[inline(always)] // as `put`
-    pub(crate) fn pop(&mut self) -> Option<u32> {
+    pub(super) fn pop(&mut self) -> Option<u32> {
         match self.row.get(0) {
             Some(id) if self.heap.first().is_none_or(|least| self.row_key < least.key) => {
                 Some(self.pop_row(id))
@@ -182,7 +182,7 @@ impl LeastFirst {
     /// [`put`](Self::put) of an id that is not in and whose key is not below the least, and [`pop`](Self::pop) of the least by
     /// then.
     #[inline]
-    pub(crate) fn put_and_pop(&mut self, key: u128, id: u32) -> u32 {
+    pub(super) fn put_and_pop(&mut self, key: u128, id: u32) -> u32 {
         let (Some(least), true) = (self.heap.first().map(|least| least.id), self.row.is_empty()) else {
             self.put(key, id);
             return self.pop().unwrap_or(id);
@@ -249,7 +249,7 @@ impl LeastFirst {
     }
 
     /// Gives memory back but that of `ids` ids, where none is in.
-    pub(crate) fn shrink_to(&mut self, ids: usize) {
+    pub(super) fn shrink_to(&mut self, ids: usize) {
         let most = self.seats.capacity().max(self.heap.capacity()).max(self.row.capacity());
         if self.len() == 0 && most > ids {
             self.seats.clear();

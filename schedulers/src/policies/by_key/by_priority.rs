@@ -1,6 +1,6 @@
 //! Ready tasks by priority, FIFO in each, of which the highest is found at once.
 
-use super::by_key::Lists;
+use super::Lists;
 use super::ready_list::{ReadyList, ReadyTask};
 use crate::{Task, TaskId};
 
@@ -19,22 +19,22 @@ const fn level(priority: Option<i8>) -> usize {
 
 /// A FIFO list of ready tasks for each level, each in the order of becoming ready.
 #[derive(Clone, Debug)]
-pub(crate) struct ByPriority {
+pub(super) struct ByPriority {
     /// By level, as far as there ever were tasks.
     lists: Vec<ReadyList>,
     /// Bit *l* is set if and only if list *l* has tasks.
     filled: [u64; LEVELS / 64],
     /// How many lists have tasks.
-    pub(crate) levels: usize,
+    pub(super) levels: usize,
     /// How many tasks there are.
-    pub(crate) ready: usize,
+    pub(super) ready: usize,
     /// The most that were ready at a time since memory was last given back.
     most_ready: usize,
 }
 
 impl ByPriority {
     /// Of no tasks.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { lists: Vec::new(), filled: [0; LEVELS / 64], levels: 0, ready: 0, most_ready: 0 }
     }
 

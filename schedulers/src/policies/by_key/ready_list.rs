@@ -1,22 +1,22 @@
 //! [`ReadyList`]: ready tasks in the order of becoming ready.
 
-use super::ring::Ring;
 use crate::Task;
+use crate::parts::ring::Ring;
 
 /// A ready task and its number in the order of becoming ready.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadyTask {
+pub(super) struct ReadyTask {
     /// From 1 on, and never given twice.
-    pub(crate) number: u64,
-    pub(crate) task: Task,
+    pub(super) number: u64,
+    pub(super) task: Task,
 }
 
 /// Ready tasks, the one first that became ready first.
-pub(crate) type ReadyList = Ring<ReadyTask>;
+pub(super) type ReadyList = Ring<ReadyTask>;
 
 impl ReadyList {
     /// Takes out those for which `moves` says so. O(n).
-    pub(crate) fn take_those(&mut self, moves: impl Fn(Task) -> bool) -> Vec<ReadyTask> {
+    pub(super) fn take_those(&mut self, moves: impl Fn(Task) -> bool) -> Vec<ReadyTask> {
         let all = core::iter::from_fn(|| self.pop_front());
         let (moved, stay): (Vec<_>, Vec<_>) = all.partition(|ready| moves(ready.task));
         stay.into_iter().for_each(|ready| self.push_back(ready));
@@ -24,7 +24,7 @@ impl ReadyList {
     }
 
     /// Puts these where they would be if they had become ready here. O(n·log n) of all.
-    pub(crate) fn merge(&mut self, mut others: Vec<ReadyTask>) {
+    pub(super) fn merge(&mut self, mut others: Vec<ReadyTask>) {
         if others.is_empty() {
             return;
         }

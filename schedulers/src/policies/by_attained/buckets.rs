@@ -1,14 +1,14 @@
 //! A table of groups, each in at most one of a few thousand numbered lists, of which the lowest is found at once.
 
 use super::bucket_entry::{EDGE, Entry};
-use super::by_index;
-use super::task_lists::TaskList;
+use crate::parts::by_index;
+use crate::parts::task_lists::TaskList;
 
 /// Words of the bitmap: as many as their summary has bits.
 const WORDS: usize = 64;
 
 /// Buckets are numbered below this.
-pub(crate) const BUCKETS: u32 = 64 * WORDS as u32;
+pub(super) const BUCKETS: u32 = 64 * WORDS as u32;
 
 /// Says in a list that it is empty.
 const NONE: u32 = u32::MAX;
@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 /// When all that is attained is [halved](Buckets::halve), no group is touched but these two of each list: what an entry says is taken
 /// through the halvings that it has missed when it is looked at.
 #[derive(Clone, Debug)]
-pub(crate) struct Buckets {
+pub(super) struct Buckets {
     entries: Vec<Entry>,
     lists: Vec<List>,
     /// Bit *b* mod 64 of word *b* / 64 is set if and only if bucket *b* is not empty.
@@ -32,7 +32,7 @@ pub(crate) struct Buckets {
     halvings: u32,
     /// How often an id or a list was put into a bucket.
     #[cfg(test)]
-    pub(crate) moves: u32,
+    pub(super) moves: u32,
 }
 
 /// The first and the last of a bucket.
@@ -48,7 +48,7 @@ impl List {
 
 /// The buckets below one, for finding out fast whether any of them is in use.
 #[derive(Clone, Copy)]
-pub(crate) struct Below {
+pub(super) struct Below {
     /// The words whose bits are all below it, one bit each.
     words: u64,
     /// Its word, and the bits below its own.
@@ -57,10 +57,10 @@ pub(crate) struct Below {
 }
 
 impl Below {
-    pub(crate) const NONE: Self = Self { words: 0, word: 0, bits: 0 };
+    pub(super) const NONE: Self = Self { words: 0, word: 0, bits: 0 };
 
     #[inline]
-    pub(crate) const fn new(bucket: u32) -> Self {
+    pub(super) const fn new(bucket: u32) -> Self {
         let word = bucket / 64 % WORDS as u32;
         Self { words: (1 << word) - 1, word, bits: (1 << (bucket % 64)) - 1 }
     }
@@ -68,7 +68,7 @@ impl Below {
 
 impl Buckets {
     /// Empty ones.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             entries: Vec::new(),
             lists: Vec::new(),
@@ -81,13 +81,13 @@ impl Buckets {
     }
 
     /// What `id` has attained, in nanoseconds.
-    pub(crate) fn attained_ns(&self, id: u32) -> u64 {
+    pub(super) fn attained_ns(&self, id: u32) -> u64 {
         self.entries.get(id as usize).map_or(0, |entry| entry.attained.ns(self.halvings))
     }
 
     /// The entry of `id`, a new one where it had none. It has been through all halvings.
     #[inline]
-    pub(crate) fn get_mut(&mut self, id: u32) -> &mut Entry {
+    pub(super) fn get_mut(&mut self, id: u32) -> &mut Entry {
         let index = id as usize;
         if index >= self.entries.len() {
             by_index::grow(&mut self.entries, index, Entry::new);
@@ -101,7 +101,7 @@ impl Buckets {
 
     /// Puts `id` at the tail of `bucket`. No-op if it is in a bucket already, or has no entry.
     #[inline(always)] // a call takes 15 instructions
-    pub(crate) fn push_back(&mut self, bucket: u32, id: u32) {
+    pub(super) fn push_back(&mut self, bucket: u32, id: u32) {
         #[cfg(test)]
         (self.moves += 1);
         if bucket as usize >= self.lists.len() {
@@ -130,7 +130,7 @@ impl Buckets {
     }
 
     /// Puts `id` at the head of `bucket`; else as [`push_back`](Self::push_back).
-    pub(crate) fn push_front(&mut self, bucket: u32, id: u32) {
+    pub(super) fn push_front(&mut self, bucket: u32, id: u32) {
         let first = self.lists.get(bucket as usize).map_or(NONE, |list| list.first);
         if first == NONE {
             return self.push_back(bucket, id);
@@ -147,7 +147,7 @@ impl Buckets {
 
     /// Takes the first out of a bucket that is not empty.
     #[inline]
-    pub(crate) fn pop_first(&mut self, bucket: u32) -> Option<u32> {
+    pub(super) fn pop_first(&mut self, bucket: u32) -> Option<u32> {
         let list = self.lists.get_mut(bucket as usize)?;
         let id = list.first;
         let entry = self.entries.get_mut(id as usize)?;
@@ -164,7 +164,7 @@ impl Buckets {
     }
 
     /// Takes `id` out of its bucket. No-op if it is in none.
-    pub(crate) fn unlink(&mut self, id: u32) {
+    pub(super) fn unlink(&mut self, id: u32) {
         let Some(entry) = self.entries.get_mut(id as usize).filter(|entry| entry.is_linked()) else { return };
         let (prev, next) = (entry.prev, entry.next);
         entry.leave();
@@ -187,14 +187,14 @@ impl Buckets {
     }
 
     /// Halves all that is attained. The ids of a bucket go to the one that `target` says, as by [`join`](Self::join).
-    pub(crate) fn halve(&mut self, target: impl Fn(u32) -> u32) {
+    pub(super) fn halve(&mut self, target: impl Fn(u32) -> u32) {
         self.halvings += 1;
         self.join(target);
     }
 
     /// Puts the ids of each bucket behind those of another, in order: of one that is not higher, and not lower for a higher bucket.
     /// O(buckets in use), of which there are [`BUCKETS`] at most.
-    pub(crate) fn join(&mut self, target: impl Fn(u32) -> u32) {
+    pub(super) fn join(&mut self, target: impl Fn(u32) -> u32) {
         let mut next = self.at_or_above(0);
         while let Some(from) = next {
             let to = target(from);
@@ -240,7 +240,7 @@ impl Buckets {
 
     /// The lowest bucket that is not empty.
     #[inline]
-    pub(crate) fn lowest(&self) -> Option<u32> {
+    pub(super) fn lowest(&self) -> Option<u32> {
         let word = self.summary.trailing_zeros();
         let bits = self.words.get(word as usize)?;
         Some(64 * word + bits.trailing_zeros())
@@ -248,7 +248,7 @@ impl Buckets {
 
     /// Whether any of these buckets is not empty.
     #[inline]
-    pub(crate) fn is_any(&self, below: Below) -> bool {
+    pub(super) fn is_any(&self, below: Below) -> bool {
         self.summary & below.words != 0 || self.words[below.word as usize % WORDS] & below.bits != 0
     }
 
@@ -265,18 +265,18 @@ impl Buckets {
     }
 
     /// The next above `bucket` that is not empty, or else the lowest.
-    pub(crate) fn next_after(&self, bucket: u32) -> Option<u32> {
+    pub(super) fn next_after(&self, bucket: u32) -> Option<u32> {
         self.at_or_above(bucket + 1).or_else(|| self.lowest())
     }
 
     /// The first of a bucket, if it is not empty.
     #[inline]
-    pub(crate) fn first(&self, bucket: u32) -> Option<u32> {
+    pub(super) fn first(&self, bucket: u32) -> Option<u32> {
         self.lists.get(bucket as usize).map(|list| list.first).filter(|&first| first != NONE)
     }
 
     /// The one behind it, if there is one.
-    pub(crate) fn second(&self, bucket: u32) -> Option<u32> {
+    pub(super) fn second(&self, bucket: u32) -> Option<u32> {
         self.next(self.first(bucket)?)
     }
 
@@ -288,7 +288,7 @@ impl Buckets {
     /// Counts `n` places on from the first of the lowest bucket that is not empty, in the same bucket and round and round: the tasks
     /// there, and how often the end was passed. O(n).
     #[inline]
-    pub(crate) fn behind_first(&self, n: usize) -> Option<(TaskList, usize)> {
+    pub(super) fn behind_first(&self, n: usize) -> Option<(TaskList, usize)> {
         let first = self.first(self.lowest()?)?;
         let mut id = first;
         for place in 1..=n {
@@ -302,13 +302,13 @@ impl Buckets {
         self.entries.get(id as usize).map(|entry| (entry.tasks, 0))
     }
 
-    pub(crate) fn capacity(&self) -> usize {
+    pub(super) fn capacity(&self) -> usize {
         self.entries.capacity()
     }
 
     /// Gives memory back, and says whether it did, if more than half of it is for others than `kept` ids and all up to the last that is in
     /// a bucket or has attained something. O(1) for each id behind that one which has come since the last time.
-    pub(crate) fn give_back(&mut self, kept: usize) -> bool {
+    pub(super) fn give_back(&mut self, kept: usize) -> bool {
         let matters = |entry: &Entry| entry.is_linked() || entry.attained.ns(self.halvings) > 0;
         let used = self.entries.iter().rposition(matters).map_or(0, |last| last + 1);
         self.entries.truncate(used);

@@ -1,8 +1,8 @@
 //! [`Las`]: least attained service first.
 
-use super::by_attained::rank::Rank;
-use super::by_attained::{ByAttained, policy_by_attained};
-use crate::parts::buckets::BUCKETS;
+use super::buckets::BUCKETS;
+use super::rank::Rank;
+use super::{ByAttained, policy_by_attained};
 
 /// log2 of the default resolution: 1,024 ns.
 const DEFAULT_RESOLUTION_BITS: u32 = 10;

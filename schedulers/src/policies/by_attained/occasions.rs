@@ -1,14 +1,14 @@
 //! What is due at times between polls: fair turns, and the ends of half-lives.
 
-use super::fair_turns::{FairTurns, LONGEST_NS, PER_POP_NS};
 use super::half_life::HalfLife;
+use crate::parts::fair_turns::{FairTurns, LONGEST_NS, PER_POP_NS};
 
 /// Counts the service of a queue and its pops, and says when a fair turn is due and when a half-life has ended.
 ///
 /// There is one countdown for both: a subtraction for each poll, and one and a test for each pop. All else is done when it has
 /// run out.
 #[derive(Clone, Debug)]
-pub(crate) struct Occasions {
+pub(super) struct Occasions {
     /// What is left until something is due. Below 0 when it is.
     left_ns: i64,
     /// What `left_ns` was when it was last set.
@@ -23,15 +23,15 @@ pub(crate) struct Occasions {
 
 /// What is due at a pop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Due {
+pub(super) struct Due {
     /// This pop is a fair turn.
-    pub(crate) fair: bool,
+    pub(super) fair: bool,
     /// A half-life has ended, before this pop.
-    pub(crate) halving: bool,
+    pub(super) halving: bool,
 }
 
 impl Occasions {
-    pub(crate) const fn new(fair_turns: FairTurns, half_life: HalfLife) -> Self {
+    pub(super) const fn new(fair_turns: FairTurns, half_life: HalfLife) -> Self {
         let mut new =
             Self { left_ns: 0, granted_ns: 0, balance_ns: 0, is_fair: false, fair_turns, half_life };
         if !new.fair_turns.exist() {
@@ -45,45 +45,45 @@ impl Occasions {
     }
 
     /// With other fair turns, as if none had been yet.
-    pub(crate) fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
+    pub(super) fn with_fair_turns(self, fair_turns: FairTurns) -> Self {
         Self::new(fair_turns, self.half_life)
     }
 
     /// With another half-life, which begins now.
-    pub(crate) fn with_half_life(self, half_life: HalfLife) -> Self {
+    pub(super) fn with_half_life(self, half_life: HalfLife) -> Self {
         Self::new(self.fair_turns, half_life.after(self.half_life.halvings()))
     }
 
-    pub(crate) const fn fair_turns(&self) -> &FairTurns {
+    pub(super) const fn fair_turns(&self) -> &FairTurns {
         &self.fair_turns
     }
 
-    pub(crate) const fn half_life(&self) -> &HalfLife {
+    pub(super) const fn half_life(&self) -> &HalfLife {
         &self.half_life
     }
 
     /// How many half-lives have passed.
     #[inline]
-    pub(crate) const fn halvings(&self) -> u32 {
+    pub(super) const fn halvings(&self) -> u32 {
         self.half_life.halvings()
     }
 
     /// Counts the service of a poll. (Of 2⁶² ns or more, not all.)
     #[inline]
-    pub(crate) fn served(&mut self, service_ns: u64) {
+    pub(super) fn served(&mut self, service_ns: u64) {
         self.left_ns = self.left_ns.wrapping_sub_unsigned(service_ns);
     }
 
     /// Counts a pop, and says whether something is due: then [`settle`](Self::settle) says what.
     #[inline]
-    pub(crate) fn are_due(&mut self) -> bool {
+    pub(super) fn are_due(&mut self) -> bool {
         self.left_ns = self.left_ns.wrapping_sub(PER_POP_NS);
         self.left_ns < 0
     }
 
     /// What is due at this pop, which has been counted. To be called from a place of its own.
     #[inline]
-    pub(crate) fn settle(&mut self) -> Due {
+    pub(super) fn settle(&mut self) -> Due {
         // This pop was counted, and belongs to what comes.
         let spent_ns = self.granted_ns.wrapping_sub(self.left_ns).wrapping_sub(PER_POP_NS).max(0);
         let halving = self.half_life.passes(spent_ns);

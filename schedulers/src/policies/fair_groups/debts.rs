@@ -12,7 +12,7 @@ const FEW: usize = 64;
 /// O(log n) to put and to take, and once in a while O(n) to forget what was passed: as often as their number has doubled, so
 /// O(1) each.
 #[derive(Clone, Debug)]
-pub(crate) struct Debts {
+pub(super) struct Debts {
     by_key: BTreeMap<u64, Debt>,
     /// At so many, those that are passed are forgotten.
     forget_at: usize,
@@ -20,22 +20,22 @@ pub(crate) struct Debts {
 
 /// A closed group's virtual runtime, and the weight that it was counted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Debt {
-    pub(crate) v: u128,
-    pub(crate) weight: Share,
+pub(super) struct Debt {
+    pub(super) v: u128,
+    pub(super) weight: Share,
 }
 
 impl Debts {
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { by_key: BTreeMap::new(), forget_at: FEW }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.by_key.len()
     }
 
     /// Remembers what a group owes at `virtual_time`, and forgets what is passed if it is time.
-    pub(crate) fn put(&mut self, key: u64, debt: Debt, virtual_time: u128) {
+    pub(super) fn put(&mut self, key: u64, debt: Debt, virtual_time: u128) {
         if self.by_key.len() >= self.forget_at {
             self.by_key.retain(|_, debt| debt.v > virtual_time);
             self.forget_at = FEW.max(2 * self.by_key.len());
@@ -44,12 +44,12 @@ impl Debts {
     }
 
     /// Takes out what the group of this key owed.
-    pub(crate) fn take(&mut self, key: u64) -> Option<Debt> {
+    pub(super) fn take(&mut self, key: u64) -> Option<Debt> {
         self.by_key.remove(&key)
     }
 
     /// Forgets all.
-    pub(crate) fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if !self.by_key.is_empty() {
             *self = Self::new();
         }

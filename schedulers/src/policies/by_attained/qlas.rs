@@ -1,10 +1,10 @@
 //! [`Qlas`]: least attained service in powers of two.
 
-use super::by_attained::levels::{Levels, OF_A_LEVEL};
-use super::by_attained::rank::Rank;
-use super::by_attained::{ByAttained, policy_by_attained};
+use super::half_life::HalfLife;
+use super::levels::{Levels, OF_A_LEVEL};
+use super::rank::Rank;
+use super::{ByAttained, policy_by_attained};
 use crate::GroupId;
-use crate::parts::half_life::HalfLife;
 
 /// Quantised LAS: the group that has received the least service goes first, to within a power of two, and in FIFO order
 /// within it.

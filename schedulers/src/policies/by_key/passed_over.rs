@@ -1,6 +1,6 @@
 //! [`PassedOver`]: when a task that an order passes over has its turn.
 
-use super::fair_turns::FairTurns;
+use crate::parts::fair_turns::FairTurns;
 
 /// However long the last turn took, the next comes after so many times the usual number of pops.
 const MOST: u64 = 1_024;
@@ -12,7 +12,7 @@ const MOST: u64 = 1_024;
 /// pops have passed over others since the last, and have taken *N* − 1 times as long as that one; and after
 /// 1,024·*N* pops in any case. *N* is at least 2.
 #[derive(Clone, Debug)]
-pub(crate) struct PassedOver {
+pub(super) struct PassedOver {
     /// *N*; `None` if there are no turns.
     every: Option<u64>,
     /// So many pops in a row passed over others.
@@ -37,7 +37,7 @@ enum Poll {
 
 impl PassedOver {
     /// With a turn in as many pops as these fair turns have one in.
-    pub(crate) const fn new(turns: &FairTurns) -> Self {
+    pub(super) const fn new(turns: &FairTurns) -> Self {
         let every = match turns.every_pops() {
             None => None,
             Some(pops) if pops.get() < 2 => Some(2),
@@ -48,14 +48,14 @@ impl PassedOver {
 
     /// A pop is to pass over no task: the row of those that did has ended.
     #[inline]
-    pub(crate) fn reset_row(&mut self) {
+    pub(super) fn reset_row(&mut self) {
         (self.pops, self.service_ns, self.poll) = (0, 0, Poll::Plain);
     }
 
     /// Counts a pop that is to pass over tasks, and says whether their turn is due instead. Then it is up to the caller whether
     /// to [take](PassedOver::take_turn) it, and if not, the next comes as if it had been taken.
     #[inline]
-    pub(crate) fn count_pop(&mut self) -> bool {
+    pub(super) fn count_pop(&mut self) -> bool {
         let Some(every) = self.every else { return false };
         self.pops += 1;
         self.poll = Poll::Before;
@@ -67,13 +67,13 @@ impl PassedOver {
     }
 
     /// A task that was passed over is popped out of order.
-    pub(crate) fn take_turn(&mut self) {
+    pub(super) fn take_turn(&mut self) {
         self.poll = Poll::Turn;
     }
 
     /// The poll under way took so long.
     #[inline]
-    pub(crate) fn time_passed(&mut self, ns: u64) {
+    pub(super) fn time_passed(&mut self, ns: u64) {
         match (self.poll, self.every) {
             (Poll::Before, _) => self.service_ns = self.service_ns.saturating_add(ns),
             (Poll::Turn, Some(every)) => {

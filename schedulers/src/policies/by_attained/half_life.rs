@@ -11,7 +11,7 @@ const LONGEST_NS: u64 = 1 << 60;
 
 /// Counts the service of a queue, and its half-lives.
 #[derive(Clone, Debug)]
-pub(crate) struct HalfLife {
+pub(super) struct HalfLife {
     /// 0 for never.
     ns: u64,
     /// What is left of the half-life under way. More than 0.
@@ -21,42 +21,42 @@ pub(crate) struct HalfLife {
 }
 
 impl HalfLife {
-    pub(crate) const DEFAULT: Self = Self::of_ns(DEFAULT_NS);
+    pub(super) const DEFAULT: Self = Self::of_ns(DEFAULT_NS);
 
     /// Nothing is ever forgotten.
-    pub(crate) const NEVER: Self = Self { ns: 0, left_ns: i64::MAX, halvings: 0 };
+    pub(super) const NEVER: Self = Self { ns: 0, left_ns: i64::MAX, halvings: 0 };
 
     /// Of so many nanoseconds of service, from 2²⁰ to 2⁶⁰.
-    pub(crate) const fn of_ns(ns: u64) -> Self {
+    pub(super) const fn of_ns(ns: u64) -> Self {
         let ns = if ns < SHORTEST_NS { SHORTEST_NS } else { ns };
         let ns = if ns > LONGEST_NS { LONGEST_NS } else { ns };
         Self { ns, left_ns: ns as i64, halvings: 0 }
     }
 
     /// The same, after so many halvings.
-    pub(crate) fn after(self, halvings: u32) -> Self {
+    pub(super) fn after(self, halvings: u32) -> Self {
         Self { halvings, ..self }
     }
 
     /// Its length; `None` for never.
-    pub(crate) const fn ns(&self) -> Option<u64> {
+    pub(super) const fn ns(&self) -> Option<u64> {
         if self.ns == 0 { None } else { Some(self.ns) }
     }
 
     /// How many half-lives have passed.
     #[inline]
-    pub(crate) const fn halvings(&self) -> u32 {
+    pub(super) const fn halvings(&self) -> u32 {
         self.halvings
     }
 
     /// What is left of the half-life under way.
-    pub(crate) const fn left_ns(&self) -> i64 {
+    pub(super) const fn left_ns(&self) -> i64 {
         self.left_ns
     }
 
     /// Counts service, and says whether a half-life has ended. At most one ends at a time: a poll that is longer than a half-life
     /// is not half forgotten before the next.
-    pub(crate) fn passes(&mut self, service_ns: i64) -> bool {
+    pub(super) fn passes(&mut self, service_ns: i64) -> bool {
         if self.ns == 0 || self.halvings == u32::MAX {
             return false;
         }

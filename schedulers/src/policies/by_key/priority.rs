@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use crate::parts::by_key::{ByKey, Lists, calls_by_key};
-use crate::parts::by_priority::ByPriority;
+use super::by_priority::ByPriority;
+use super::{ByKey, Lists, calls_by_key};
 use crate::{Attributes, ClockUse, FairTurns, Gone, Ready, Scheduler, Served, Subject, Task, TaskId};
 
 /// The task of the highest priority goes first; of equal ones, the one that became ready first.

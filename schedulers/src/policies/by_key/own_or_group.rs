@@ -4,7 +4,7 @@ use crate::{GroupId, Task, TaskId};
 
 /// What was said of each task, or else of its group: one attribute of the two.
 #[derive(Clone, Debug)]
-pub(crate) struct OwnOrGroup<T> {
+pub(super) struct OwnOrGroup<T> {
     /// By slot.
     own: Table<T>,
     /// By index.
@@ -26,18 +26,18 @@ struct Table<T> {
 
 impl<T: Copy + PartialEq> OwnOrGroup<T> {
     /// Of tasks and groups of which nothing was said.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { own: Table::new(), groups: Table::new() }
     }
 
     /// What was said of the task, or else of its group.
     #[inline]
-    pub(crate) fn of(&self, task: Task) -> Option<T> {
+    pub(super) fn of(&self, task: Task) -> Option<T> {
         self.own(task.id).or_else(|| self.groups.get(task.group.index()))
     }
 
     /// Whether the task has what its group has.
-    pub(crate) fn follows_group(&self, task: Task) -> bool {
+    pub(super) fn follows_group(&self, task: Task) -> bool {
         self.own(task.id).is_none()
     }
 
@@ -48,18 +48,18 @@ impl<T: Copy + PartialEq> OwnOrGroup<T> {
 
     /// Says it of a task, or with `None` that the task has what its group has, or has ended.
     #[inline]
-    pub(crate) fn set_own(&mut self, task: TaskId, value: Option<T>) {
+    pub(super) fn set_own(&mut self, task: TaskId, value: Option<T>) {
         self.own.set(task.slot(), value);
     }
 
     /// Says it of a group, or takes back what was said. What it was before.
-    pub(crate) fn set_group(&mut self, group: GroupId, value: Option<T>) -> Option<T> {
+    pub(super) fn set_group(&mut self, group: GroupId, value: Option<T>) -> Option<T> {
         self.groups.set(group.index(), value)
     }
 
     /// Gives memory back where it is more than for `kept` tasks or groups: what is behind the last of which something is
     /// said, an entry for each task or group that has ended. O(1) for each of these.
-    pub(crate) fn give_back(&mut self, kept: usize) {
+    pub(super) fn give_back(&mut self, kept: usize) {
         self.own.give_back(kept);
         self.groups.give_back(kept);
     }

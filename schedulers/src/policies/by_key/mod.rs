@@ -1,14 +1,25 @@
 //! [`ByKey`]: ready tasks in the order of a key, which is their own or their group's.
 
-use super::KEPT;
-use super::fair_turns::FairTurns;
-use super::own_or_group::OwnOrGroup;
-use super::passed_over::PassedOver;
-use super::ready_list::{ReadyList, ReadyTask};
+mod by_deadline;
+mod by_priority;
+mod deadline;
+mod own_or_group;
+mod passed_over;
+mod priority;
+mod ready_list;
+
+pub use deadline::{Deadline, Late};
+pub use priority::Priority;
+
+use crate::parts::KEPT;
+use crate::parts::fair_turns::FairTurns;
 use crate::{Gone, GroupId, Served, Subject, Task, TaskId};
+use own_or_group::OwnOrGroup;
+use passed_over::PassedOver;
+use ready_list::{ReadyList, ReadyTask};
 
 /// Ready tasks in lists, by their keys. The first task of the first list goes first.
-pub(crate) trait Lists {
+trait Lists {
     /// A task may have none.
     type Key: Copy + PartialEq;
 
@@ -54,27 +65,27 @@ pub(crate) trait Lists {
 ///
 /// Those whose list is passed over have fair turns.
 #[derive(Clone)]
-pub(crate) struct ByKey<L: Lists> {
-    pub(crate) ready: L,
-    pub(crate) keys: OwnOrGroup<L::Key>,
-    pub(crate) passed_over: PassedOver,
+struct ByKey<L: Lists> {
+    ready: L,
+    keys: OwnOrGroup<L::Key>,
+    passed_over: PassedOver,
     /// How often a task became ready.
     pushes: u64,
 }
 
 impl<L: Lists> ByKey<L> {
     /// With a fair turn in 32 pops that pass over others.
-    pub(crate) const fn new(ready: L) -> Self {
+    const fn new(ready: L) -> Self {
         let passed_over = PassedOver::new(&FairTurns::DEFAULT);
         Self { ready, keys: OwnOrGroup::new(), passed_over, pushes: 0 }
     }
 
-    pub(crate) fn with_fair_turns(self, fair_turns: &FairTurns) -> Self {
+    fn with_fair_turns(self, fair_turns: &FairTurns) -> Self {
         Self { passed_over: PassedOver::new(fair_turns), ..self }
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, task: Task) {
+    fn push(&mut self, task: Task) {
         self.push_under(self.keys.of(task), task);
     }
 
@@ -85,7 +96,7 @@ impl<L: Lists> ByKey<L> {
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<TaskId> {
+    fn pop(&mut self) -> Option<TaskId> {
         let first = self.ready.first()?;
         let list = if self.next_is_fair(first) { self.fair_turn(first) } else { first };
         self.ready.pop(list)
@@ -93,7 +104,7 @@ impl<L: Lists> ByKey<L> {
 
     /// [`push`](ByKey::push) of a task that yields, and [`pop`](ByKey::pop).
     #[inline]
-    pub(crate) fn push_pop(&mut self, task: Task) -> Option<TaskId> {
+    fn push_pop(&mut self, task: Task) -> Option<TaskId> {
         // Where no other is ready, nor was any when it was popped, it goes on and passes over none.
         if self.ready.is_empty() {
             return Some(task.id);
@@ -138,7 +149,7 @@ impl<L: Lists> ByKey<L> {
 
     /// Gives a task or a group a key, or none.
     #[inline]
-    pub(crate) fn said(&mut self, of: Subject, key: Option<L::Key>) {
+    fn said(&mut self, of: Subject, key: Option<L::Key>) {
         match of {
             Subject::NewGroup { group, .. } => drop(self.keys.set_group(group, key)),
             Subject::Group(group) => self.change_group(group, key),
@@ -147,14 +158,14 @@ impl<L: Lists> ByKey<L> {
     }
 
     #[inline]
-    pub(crate) fn served(&mut self, served: Served) {
+    fn served(&mut self, served: Served) {
         if let Served::Queue { ns } = served {
             self.passed_over.time_passed(ns);
         }
     }
 
     #[inline]
-    pub(crate) fn gone(&mut self, gone: Gone) {
+    fn gone(&mut self, gone: Gone) {
         match gone {
             Gone::Task(task) => self.keys.set_own(task.id, None),
             Gone::Group(group) => drop(self.keys.set_group(group, None)),
@@ -208,4 +219,4 @@ macro_rules! calls_by_key {
     };
 }
 
-pub(crate) use calls_by_key;
+use calls_by_key;

@@ -18,7 +18,7 @@ const PARTS: u64 = 1_024;
 ///
 /// Where there is no half-life nothing would ever be forgotten, so nothing is remembered.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Remembered {
+pub(super) struct Remembered {
     /// By index of the group.
     open: BTreeMap<u32, Open>,
     /// By key: those that closed last, fewer than a generation, and those before them.
@@ -36,12 +36,12 @@ struct Open {
 
 impl Remembered {
     /// Of no group.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { open: BTreeMap::new(), young: BTreeMap::new(), old: BTreeMap::new() }
     }
 
     /// A group was opened under `key`. What it had attained when it last closed, as of now.
-    pub(crate) fn opened(&mut self, group: GroupId, key: u64, half_life: &HalfLife) -> Attained {
+    pub(super) fn opened(&mut self, group: GroupId, key: u64, half_life: &HalfLife) -> Attained {
         let remembered = self.young.remove(&key).or(self.old.remove(&key)).unwrap_or_default();
         let halvings = half_life.halvings();
         let had = Attained::new(remembered.ns(halvings), halvings);
@@ -52,7 +52,7 @@ impl Remembered {
     }
 
     /// A group closed that has attained so much. Whether it was served since it was opened.
-    pub(crate) fn closed(&mut self, group: GroupId, attained: Attained, half_life: &HalfLife) -> bool {
+    pub(super) fn closed(&mut self, group: GroupId, attained: Attained, half_life: &HalfLife) -> bool {
         let (index, halvings) = (group.index() as u32, half_life.halvings());
         let ns = attained.ns(halvings);
         // Most that close never were opened: they are tasks without a group.

@@ -4,7 +4,7 @@
 ///
 /// With a million ids, almost all absent, the next one is found within 250 words.
 #[derive(Clone, Debug)]
-pub(crate) struct Bitmap {
+pub(super) struct Bitmap {
     words: Vec<u64>,
     /// Bit *w* is set if and only if `words[w]` is not zero.
     summary: Vec<u64>,
@@ -12,12 +12,12 @@ pub(crate) struct Bitmap {
 
 impl Bitmap {
     /// An empty one.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { words: Vec::new(), summary: Vec::new() }
     }
 
     #[inline]
-    pub(crate) fn set(&mut self, index: u32) {
+    pub(super) fn set(&mut self, index: u32) {
         let word = index as usize / 64;
         if word >= self.words.len() {
             self.grow(word);
@@ -34,7 +34,7 @@ impl Bitmap {
     }
 
     #[inline]
-    pub(crate) fn clear(&mut self, index: u32) {
+    pub(super) fn clear(&mut self, index: u32) {
         let word = index as usize / 64;
         if word >= self.words.len() {
             return;
@@ -46,7 +46,7 @@ impl Bitmap {
     }
 
     /// The least member above `index`, or else the least of all.
-    pub(crate) fn next_after(&self, index: u32) -> Option<u32> {
+    pub(super) fn next_after(&self, index: u32) -> Option<u32> {
         self.at_or_above(u64::from(index) + 1).or_else(|| self.at_or_above(0))
     }
 

@@ -6,7 +6,7 @@
 /// at. Twelve bytes, which leave room for a group's list in half a cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, packed(4))]
-pub(crate) struct Attained {
+pub(super) struct Attained {
     ns: u64,
     /// How many halvings of the queue it has been through.
     halvings: u32,
@@ -14,32 +14,32 @@ pub(crate) struct Attained {
 
 impl Attained {
     /// So much, as of so many halvings.
-    pub(crate) const fn new(ns: u64, halvings: u32) -> Self {
+    pub(super) const fn new(ns: u64, halvings: u32) -> Self {
         Self { ns, halvings }
     }
 
     /// What is left of it after so many halvings.
     #[inline]
-    pub(crate) fn ns(self, halvings: u32) -> u64 {
+    pub(super) fn ns(self, halvings: u32) -> u64 {
         let since = halvings.wrapping_sub(self.halvings);
         if since == 0 { self.ns } else { self.ns.checked_shr(since).unwrap_or(0) }
     }
 
     /// The same of a group that was served since the last halving.
     #[inline]
-    pub(crate) const fn ns_if_current(self) -> u64 {
+    pub(super) const fn ns_if_current(self) -> u64 {
         self.ns
     }
 
     /// How many halvings it has been through.
     #[inline]
-    pub(crate) const fn halvings(self) -> u32 {
+    pub(super) const fn halvings(self) -> u32 {
         self.halvings
     }
 
     /// Adds the service of a poll, up to 2⁶⁴ − 1 ns, after so many halvings. What it was before, and what it is.
     #[inline]
-    pub(crate) fn add(&mut self, service_ns: u64, halvings: u32) -> (u64, u64) {
+    pub(super) fn add(&mut self, service_ns: u64, halvings: u32) -> (u64, u64) {
         if self.halvings != halvings {
             self.catch_up(halvings);
         }
@@ -51,7 +51,7 @@ impl Attained {
     /// Goes through the halvings that it has not been through.
     #[cold]
     #[inline(never)]
-    pub(crate) fn catch_up(&mut self, halvings: u32) {
+    pub(super) fn catch_up(&mut self, halvings: u32) {
         *self = Self::new(self.ns(halvings), halvings);
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of the sizes of groups, level by level, and what follows from it for their order.
 
 use super::ranks::Ranks;
-use crate::parts::half_life::HalfLife;
+use crate::policies::by_attained::half_life::HalfLife;
 use crate::policies::by_attained::levels::Levels;
 
 /// Levels, so that a set of them is a `u64`.
