@@ -62,16 +62,15 @@ pub(crate) fn lag(queues: &[Queue], own: usize) -> (f64, f64) {
     (behind as f64 / shares as f64, ahead as f64 / shares as f64)
 }
 
-/// The longest time in nanoseconds from the wake of a task to its poll, X or G, without the host's visits. It is one of so
-/// many tasks of `queues[own]`, of which aborted ones took D, so many nanoseconds, to drop meanwhile.
-pub(crate) fn delay(queues: &[Queue], own: usize, (tasks, dropped): (u64, u64), others: Others) -> f64 {
+/// The longest time in nanoseconds from the wake of a task to its poll, X or G, without the host's visits. `before` it come so many
+/// nanoseconds of its own queue, `queues[own]`: polls of other tasks, and D, the drops of aborted ones.
+pub(crate) fn delay(queues: &[Queue], own: usize, before: u64, others: Others) -> f64 {
     let longest_poll = queues.iter().map(|queue| queue.longest_poll).max().unwrap_or(0);
     if queues.len() == 1 {
-        return (tasks * longest_poll + dropped) as f64;
+        return (longest_poll + before) as f64;
     }
     let (shares, share) = (sum_of_shares(queues), i128::from(queues[own].share));
-    let polls = i128::from(tasks.saturating_sub(1)) * i128::from(longest_poll);
-    let ahead = polls + i128::from(dropped) + queues[own].longest_slice();
+    let ahead = i128::from(before) + queues[own].longest_slice();
     let credits = match others {
         Others::Contend => 0,
         Others::ComeAndGo => (shares + (queues.len() - 1) as i128 * share) * credit(queues),
@@ -151,10 +150,10 @@ mod tests {
     fn the_worked_example_of_a_delay() {
         let foreground = Queue { share: 9, request: 100_000, longest_poll: 20_000, overrun: 20_000 };
         let queues = [foreground, Queue { share: 1, request: 500_000, ..foreground }];
-        let alone = delay(&queues, 0, (10, 0), Others::Contend);
+        let alone = delay(&queues, 0, 180_000, Others::Contend);
         assert_eq!(alone.ceil(), 873_334.0);
         assert_eq!(with_host(alone, 200_000, 10_000).ceil(), 923_334.0);
-        assert_eq!(delay(&queues[..1], 0, (10, 7), Others::ComeAndGo), 200_007.0);
-        assert_eq!(delay(&queues, 0, (10, 900), Others::Contend) - alone, 1_000.0);
+        assert_eq!(delay(&queues[..1], 0, 180_007, Others::ComeAndGo), 200_007.0);
+        assert_eq!(delay(&queues, 0, 180_900, Others::Contend) - alone, 1_000.0);
     }
 }

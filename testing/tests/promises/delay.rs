@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use clockworker::schedulers::{RunnableFifo, WokenFirst};
 use clockworker::{Executor, HOST_BUDGETS, Queue as ExecutorQueue};
 use clockworker_testing::effort::each_seed;
+use clockworker_testing::policy::Policy;
 use clockworker_testing::virtual_time::VirtualTime;
 use fastrand::Rng;
 
@@ -21,12 +21,14 @@ use super::{Reached, log_uniform};
 fn delays_from_wake_to_poll_keep_their_bound_and_come_near_it() {
     let delays = Rc::new(Delays::default());
     each_seed(1_000, 100_000, |seed| play(seed, &delays));
-    let Delays { wakes, contending, come_and_go, beside_aborts } = &*delays;
+    let Delays { wakes, contending, come_and_go, beside_aborts, by_fair_turn } = &*delays;
     println!("{} wakes; greatest delay / bound: {contending} for queues that contend,", wakes.get());
-    println!("{come_and_go} for queues that come and go, {beside_aborts} beside aborts in the queue");
+    println!("{come_and_go} for queues that come and go, {beside_aborts} beside aborts in the queue,");
+    println!("{by_fair_turn} where the least attained service goes first");
     contending.assert_near(0.5);
     come_and_go.assert_near(0.2);
     beside_aborts.assert_near(0.5);
+    by_fair_turn.assert_near(0.5);
 }
 
 /// The greatest delays, by what the workload is.
@@ -38,6 +40,8 @@ struct Delays {
     come_and_go: Reached,
     /// One queue alone, as far as the drops of aborted tasks delay it.
     beside_aborts: Reached,
+    /// Under [`Policy::Las`], for a task that has had more than the others.
+    by_fair_turn: Reached,
 }
 
 struct Scene {
@@ -55,6 +59,8 @@ struct Scene {
 #[derive(Default)]
 struct State {
     is_polled: Cell<bool>,
+    /// It begins with a long sleep.
+    is_late: Cell<bool>,
     woken: Cell<Option<Woken>>,
 }
 
@@ -111,20 +117,18 @@ impl Scene {
             None => Executor::builder().clock(self.time.clock()).poll_cap(u32::MAX),
         };
         let builder = builder.share(first.share).request(ns(first.request));
-        let ex = match workload.woken_first {
-            true => builder.scheduler(WokenFirst::new()).build().unwrap(),
-            false => builder.scheduler(RunnableFifo::new()).build().unwrap(),
-        };
+        let ex = builder.build().unwrap();
+        workload.policy.set(ex.default_queue()).unwrap();
         for (index, (shape, &tasks)) in workload.queues.iter().zip(&workload.tasks).enumerate() {
             let name = index.to_string();
             let builder = ex.new_queue(&name).share(shape.share).request(ns(shape.request));
             let queue = match index {
                 0 => ex.default_queue().clone(),
-                _ if workload.woken_first => builder.scheduler(WokenFirst::new()).create().unwrap(),
-                _ => builder.scheduler(RunnableFifo::new()).create().unwrap(),
+                _ => workload.policy.create(builder).unwrap(),
             };
-            for _ in 0..tasks {
+            for task in 0..tasks {
                 let (scene, state) = (Rc::clone(self), Rc::new(State::default()));
+                state.is_late.set(workload.policy == Policy::Las && task > 0);
                 scene.note_wake(index, &state);
                 let _detached = queue.spawn(poll_fn(move |cx| scene.poll(index, &state, cx.waker())));
             }
@@ -141,7 +145,11 @@ impl Scene {
             return Poll::Ready(());
         };
         self.polls_left.set(left);
-        let (before, after, sleep) = self.draw_poll(queue);
+        let (before, after, mut sleep) = self.draw_poll(queue);
+        if state.is_late.take() {
+            // By then the first task has had more than all fair turns before its own can take.
+            sleep = Some(2 * self.workload.until_fair_turn(queue));
+        }
         self.time.pass(Duration::from_nanos(before));
         self.abort_some(queue);
         let (scene, woken, waker) = (Rc::clone(self), Rc::clone(state), waker.clone());
@@ -185,12 +193,15 @@ impl Scene {
     }
 
     fn note_delay(&self, queue: usize, woken: Woken) {
-        if self.workload.woken_first && woken.yielded {
+        if self.workload.policy == Policy::WokenFirst && woken.yielded {
             return; // one that yields has another bound there
         }
         let delay = (self.time.now() - woken.at).as_nanos() as f64;
         let (dropped, delays) = (self.dropped[queue].get() - woken.dropped, &self.delays);
         delays.wakes.set(delays.wakes.get() + 1);
+        if self.workload.policy == Policy::Las {
+            return delays.by_fair_turn.note(delay / self.bound(queue, dropped, Others::ComeAndGo));
+        }
         delays.come_and_go.note(delay / self.bound(queue, dropped, Others::ComeAndGo));
         let others_contend = self.workload.sleeps_once_in[1..].iter().all(Option::is_none);
         if queue == 0 && others_contend {
@@ -205,7 +216,11 @@ impl Scene {
     /// What a wait may be, in which drops of aborted tasks of the queue took so long.
     fn bound(&self, queue: usize, dropped: u64, others: Others) -> f64 {
         let workload = &self.workload;
-        let delay = bounds::delay(&workload.queues, queue, (workload.tasks[queue], dropped), others);
+        let in_queue = match workload.policy {
+            Policy::Las => workload.until_fair_turn(queue),
+            _ => workload.tasks[queue].saturating_sub(1) * workload.longest_poll,
+        };
+        let delay = bounds::delay(&workload.queues, queue, in_queue + dropped, others);
         // Where the budget tunes itself, each visit but an early one comes after this, and early ones never twice in a row.
         let least = HOST_BUDGETS.start().as_nanos() as u64;
         match workload.host_budget {
@@ -231,8 +246,8 @@ struct Workload {
     longest_sleep: u64,
     /// Its tasks spawn others and abort them, once in so many; none if they never do.
     aborts_once_in: Option<u64>,
-    /// Whether its queues are under `WokenFirst`, or `RunnableFifo`.
-    woken_first: bool,
+    /// What its queues are under.
+    policy: Policy,
     /// After so many polls the tasks end.
     polls: u64,
 }
@@ -282,8 +297,29 @@ impl Workload {
             longest_sleep: log_uniform(rng, longest_poll, 100 * longest_poll),
             polls: rng.u64(200..=2_000),
             aborts_once_in: rng.bool().then(|| rng.u64(2..=20)),
-            woken_first: rng.bool(),
+            policy: [Policy::WokenFirst, Policy::RunnableFifo, Policy::Las][rng.usize(..3)],
         }
+        .timed_each()
+    }
+
+    /// Where service decides, with polls that are each timed. A lot may charge a poll many times over.
+    fn timed_each(mut self) -> Self {
+        const TIMED: u64 = 5_000;
+        if self.policy == Policy::Las {
+            self.lengths = Lengths::Longest;
+            self.longest_poll = self.longest_poll.max(TIMED);
+            for queue in &mut self.queues {
+                queue.longest_poll = self.longest_poll;
+                queue.overrun = POLLS_OVERRUN * self.longest_poll;
+            }
+        }
+        self
+    }
+
+    /// The service of a queue under [`Policy::Las`] until a ready task has its fair turn at the latest.
+    fn until_fair_turn(&self, queue: usize) -> u64 {
+        const ONE_IN: u64 = 32;
+        ONE_IN * (self.tasks[queue] + 1) * (self.longest_poll + 256)
     }
 
     fn length(&self, rng: &mut Rng) -> u64 {
