@@ -25,16 +25,26 @@ pub(crate) fn of(screen: &Buffer) -> String {
         let cells: Vec<&Cell> = (0..columns).map(|column| &screen[(column, row)]).collect();
         let y = f64::from(row) * HEIGHT;
         let mut column = 0;
-        for run in cells.chunk_by(|a, b| a.style() == b.style() && shape(a).is_none() && shape(b).is_none()) {
+        for run in cells.chunk_by(|a, b| is_one_piece(a, b)) {
             let x = column as f64 * WIDTH;
             column += run.len();
             match shape(run[0]) {
-                Some(shape) => draw(&mut svg, shape, color(run[0].fg), x, y),
+                Some(shape) => draw(&mut svg, shape, color(run[0].fg), [x, y], run.len() as f64 * WIDTH),
                 None => write_text(&mut svg, run, x, y),
             }
         }
     }
     svg + "</g>\n</svg>\n"
+}
+
+/// Whether two cells beside each other are drawn at once.
+fn is_one_piece(a: &Cell, b: &Cell) -> bool {
+    let is_alike = match (shape(a), shape(b)) {
+        (None, None) => true,
+        (Some(Shape::Line(line)), _) => a.symbol() == b.symbol() && line == ACROSS,
+        _ => a.symbol() == b.symbol(),
+    };
+    is_alike && a.style() == b.style()
 }
 
 fn write_text(svg: &mut String, run: &[&Cell], x: f64, y: f64) {
@@ -56,7 +66,7 @@ fn write_text(svg: &mut String, run: &[&Cell], x: f64, y: f64) {
     );
 }
 
-/// What is drawn of a cell.
+/// What is drawn of a cell, or of several that are alike.
 enum Shape {
     /// A column, of so many eighths.
     Column(u32),
@@ -66,13 +76,15 @@ enum Shape {
     Line(&'static str),
 }
 
+const ACROSS: &str = "M0 .5H1";
+
 fn shape(cell: &Cell) -> Option<Shape> {
     let symbol = cell.symbol().chars().next()?;
     Some(match symbol {
         '▁'..='█' => Shape::Column(symbol as u32 - '▁' as u32 + 1),
         '╸' => Shape::Bar(1),
         '━' => Shape::Bar(2),
-        '─' => Shape::Line("M0 .5H1"),
+        '─' => Shape::Line(ACROSS),
         '│' => Shape::Line("M.5 0V1"),
         '╭' => Shape::Line("M1 .5Q.5 .5 .5 1"),
         '╮' => Shape::Line("M0 .5Q.5 .5 .5 1"),
@@ -82,19 +94,19 @@ fn shape(cell: &Cell) -> Option<Shape> {
     })
 }
 
-fn draw(svg: &mut String, shape: Shape, color: &str, x: f64, y: f64) {
+fn draw(svg: &mut String, shape: Shape, color: &str, [x, y]: [f64; 2], width: f64) {
     let mut rect = |y: f64, width: f64, height: f64| {
         writeln!(svg, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{color}\"/>")
     };
     let _ = match shape {
         Shape::Column(eighths) => {
             let height = f64::from(eighths) * HEIGHT / 8.0;
-            rect(y + HEIGHT - height, WIDTH, height)
+            rect(y + HEIGHT - height, width, height)
         }
-        Shape::Bar(halves) => rect(y + HEIGHT * 0.3, f64::from(halves) * WIDTH / 2.0, HEIGHT * 0.4),
+        Shape::Bar(halves) => rect(y + HEIGHT * 0.3, f64::from(halves) * width / 2.0, HEIGHT * 0.4),
         Shape::Line(path) => writeln!(
             svg,
-            "<path d=\"{path}\" transform=\"translate({x} {y}) scale({WIDTH} {HEIGHT})\" fill=\"none\" \
+            "<path d=\"{path}\" transform=\"translate({x} {y}) scale({width} {HEIGHT})\" fill=\"none\" \
              stroke=\"{color}\" stroke-width=\"1.5\" vector-effect=\"non-scaling-stroke\"/>"
         ),
     };
