@@ -232,6 +232,7 @@ fn what_came_before_the_timeline_began_comes_with_it() {
 }
 
 /// From the queue that a task has left it waits no more: its wait is one, and ends where it is polled.
+#[cfg(feature = "timeline")]
 #[test]
 fn a_ready_task_that_moves_waits_in_one_queue() {
     for is_polled_before in [false, true] {
