@@ -137,7 +137,7 @@ fn send_all(stream: &mut TcpStream, origin: Instant, order: Order, mut random: R
         let from = if is_behind { due } else { now() };
         let mut answer = [0; ANSWER];
         stream.write_all(&key)?;
-        stream.read_exact(&mut answer)?;
+        stream.read_exact(&mut answer).map_err(|error| io::Error::other(format!("no answer: {error}")))?;
         if answer[..REQUEST] != key {
             return Err(io::Error::other("an answer is of another key"));
         }

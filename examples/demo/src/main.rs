@@ -18,7 +18,7 @@ mod store;
 mod svg;
 
 use std::error::Error;
-use std::fs::File;
+use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -45,17 +45,16 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     if !options.is_batch() {
         writeln!(io::stderr(), "standard output is no terminal: a table follows, as with --once")?;
     }
-    let named = |file: &Path, error: io::Error| format!("{}: {error}", file.display());
-    let picture = options
-        .svg
-        .as_deref()
-        .map(|path| File::create(path).map_err(|error| named(path, error)).map(|file| (path, file)));
-    let picture = picture.transpose()?;
+    let named = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+    // Whether it can be written is known before the seconds, and what is there stays until they are over.
+    if let Some(path) = &options.svg {
+        OpenOptions::new().append(true).create(true).open(path).map_err(|error| named(path, error))?;
+    }
     let mut demo = Demo::new()?;
     let report = demo.run_for(options.batch_seconds())?;
-    if let Some((path, mut file)) = picture {
-        let svg = svg::of(&screen::picture(options.size, &demo.view()));
-        file.write_all(svg.as_bytes()).map_err(|error| named(path, error))?;
+    if let Some(path) = &options.svg {
+        let picture = svg::of(&screen::picture(options.size, &demo.view()));
+        fs::write(path, picture).map_err(|error| named(path, error))?;
     }
     let text = if options.json { report.json() } else { report.table() };
     io::stdout().write_all(text.as_bytes())?;

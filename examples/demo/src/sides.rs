@@ -55,7 +55,8 @@ impl Sides {
         let runtime = runtime::Builder::new_current_thread().enable_io().build()?;
         let (compacts, is_on) = watch::channel(false);
         let rows = <[Rc<Cell<u64>>; 2]>::default();
-        let (servers, clients): (Vec<_>, Vec<_>) = connections()?.into_iter().unzip();
+        let ends = connections().map_err(|error| format!("no connections over 127.0.0.1: {error}"))?;
+        let (servers, clients): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
         let origin = now();
         let inside = runtime.enter();
 

@@ -63,6 +63,15 @@ fn json_and_a_picture() {
 }
 
 #[test]
+fn help_names_the_options_and_the_keys() {
+    let output = run(&["--help"]);
+    assert!(output.status.success());
+    let help = text(&output.stdout);
+    let expected = ["--once", "--json", "--seconds <N>", "--svg <FILE>", "--size <WxH>", "Keys: b turns"];
+    expected.iter().for_each(|word| assert!(help.contains(word), "{help}"));
+}
+
+#[test]
 fn bad_options_end_it_with_2() {
     let bad: [(&[&str], &str); 3] = [
         (&["--seconds", "0"], "0 is not in 1..=3600"),
