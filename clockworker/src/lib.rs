@@ -1,4 +1,7 @@
-//! A single-threaded async executor: `!Send` tasks in several queues on one thread.
+//! Clockworker keeps a single-threaded async Rust service fast while the same thread does other work.
+//!
+//! It is an executor of `!Send` tasks in several queues, and runs inside tokio's `LocalRuntime` or `LocalSet`, monoio, smol or any
+//! other host, or alone.
 //!
 //! Two levels decide what runs next:
 //!
@@ -11,8 +14,7 @@
 //!    ([`Serpt`](schedulers::Serpt)), each group its share ([`FairGroups`](schedulers::FairGroups)), what is said of
 //!    a task or its group ([`Priority`](schedulers::Priority), [`Deadline`](schedulers::Deadline)), or your own.
 //!
-//! Clockworker is an executor, not a runtime: it has no I/O and no timers. It runs as one future inside a host that has them
-//! (tokio, monoio, smol or any other), or alone.
+//! Clockworker is an executor, not a runtime: I/O and timers are its host's. It runs there as one future.
 //!
 //! ```
 //! use clockworker::{Executor, schedulers::Qlas};
@@ -40,6 +42,7 @@
 //! | Host | How | Note |
 //! |---|---|---|
 //! | tokio `current_thread` | `rt.block_on(ex.run_until(…))` | |
+//! | tokio `LocalRuntime`, `#[tokio::main(flavor = "local")]` | `ex.run_until(…).await` | from tokio 1.51 on |
 //! | tokio `multi_thread` | the same: `block_on` keeps to its thread | |
 //! | tokio `LocalSet` | `run_until` in it, or in a `spawn_local` task | |
 //! | monoio (io_uring, legacy) | `rt.block_on(clockworker::monoio::with_timers(ex.run_until(…)))` | turn on the feature `monoio`. Without `with_timers`, monoio 0.2.4 serves its sockets beside a busy executor, but fires no timers (monoio issue 370) and runs no other task; and without monoio's own feature `sync`, which the feature `monoio` turns on, not even its sockets |

@@ -82,6 +82,11 @@ fn say(line: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// What the first page shows compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct FirstPage;
+
 /// The guide's programs are tested with the docs.
 #[cfg(all(doctest, unix))]
 #[doc = include_str!("../../docs/PER_CORE.md")]
