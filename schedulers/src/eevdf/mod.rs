@@ -2,6 +2,45 @@
 //!
 //! `clock` is virtual time, `entry` a queue and where it is placed, `order` who is next; `drained` are queues that have just run out
 //! of work, `zero` keeps the numbers small, `questions` change nothing.
+//!
+//! # Why a queue gets what docs/BOUNDS.md says
+//!
+//! K, B, P and o are that document's, the rest are [`Eevdf`]'s symbols. f is a queue that always has work, in a stretch in
+//! which t goes to queues.
+//!
+//! A queue *counts* if it is runnable, or *drained*: it has no work, and has not fallen asleep (`drained`) yet. Write Λ for
+//! the credits of the sleeping queues, S for Σ w_i·v_i over those that count, W_R for their shares, M = S/W_R for their mean.
+//! z_j is what queue j is owed: w_j·(V − v_j) if it counts, or is asleep with v_j > V; its credit if it sleeps with one; else
+//! 0. H = Σ z_j over all queues.
+//!
+//! 1. **V never falls**, and is (S − Λ)/W_R whenever it moves. That is its definition (`VirtualClock`).
+//! 2. **Service is accounted for.** While V moves by dV and j receives ds, dz_j ≤ w_j·dV − ds, with equality for a queue that
+//!    counts. A sleeping debtor's z rises by w_j·dV, up to 0; a credit stays. Falling asleep cuts z_j to at most K. Waking
+//!    leaves it: a drained queue stays where it is, another is placed at V − z_j/w_j. A change of share leaves it, and so
+//!    does taking over a place. So in any stretch j receives at most ∫ w_j dV + z_j(begin) − z_j(end). Queue f, which never
+//!    sleeps, receives exactly that.
+//! 3. **H ≤ 0** at all times. When V last moved, Σ z over those that count was W_R·V − S = −Λ. With Λ of the sleeping
+//!    creditors that is 0, and debtors make it less. V has stood still since, so by 2 no z has risen.
+//! 4. **A queue owes at most r_j + o_j + K.** It is first picked for a request only while v_j ≤ V or v_j ≤ M. By 1, M ≤ V +
+//!    Λ/W_R, and w_j·Λ/W_R ≤ Λ ≤ K, as credits together are cut to K. From there it receives at most r_j and an overrun of
+//!    o_j. Nothing else is charged to it, but for the only runnable queue, whose slice has no end. When that has been served
+//!    its request, all drained queues fall asleep. It is the only one that counts then, so it owes Λ.
+//! 5. **In any case.** Add 2 over all queues: t ≤ ∫ W dV + H(begin) − H(end) ≤ W·ΔV − H(end) by 3. For f: s_f = w_f·ΔV +
+//!    z_f(begin) − z_f(end) ≥ (w_f/W)·(t + H(end)) + z_f(begin) − z_f(end). H(end) is z_f(end) and at least −Σ_{j≠f} (r_j +
+//!    o_j + K) by 4. If V has moved in the stretch, then when it last did, Σ z over those that count and Λ was 0. So z_f(end)
+//!    ≤ Σ_{j≠f} (r_j + o_j + K), again by 4, as z_f has not risen since. Together, s_f ≥ (w_f/W)·t − Σ_{j≠f} (…) +
+//!    z_f(begin), and z_f(begin) ≥ −(r_f + o_f + K). If V has not moved, t ≤ −H(end), and z_f(begin) ≥ z_f(end).
+//! 6. **No queue runs away from f.** Let shares be constant. While f has work, no other queue is picked that is not eligible.
+//!    Whatever j received last while f had work, it was picked for one of two reasons. Either f was eligible and d_j ≤ d_f ≤
+//!    v_f + r_f/w_f, so j ended at v_j ≤ v_f + r_f/w_f + o_j/w_j. Or f was not, so v_j was less than v_f, and j ended at less
+//!    than v_f + (r_j + o_j)/w_j. So w_j·(v_j − v_f) ≤ P_j = max(r_j, r_f·w_j/w_f) + o_j. It stays so, as v_f only grows.
+//! 7. **Where no share changes.** j receives at most w_j·(v_j(end) − v_j(first)), where v_j(first) ≥ V(begin) −
+//!    z_j(begin)/w_j by 2, and v_j(end) ≤ v_f(end) + P_j/w_j by 6. Sum over the queues that receive anything, f's own z
+//!    included: t ≤ W·(v_f(end) − V(begin)) + Σ P_j + Σ z_j(begin). By 3 the last sum is at most what the queues owe that
+//!    receive nothing; each owes at most r_j + o_j + K by 4, where P_j ≥ r_j + o_j is free. So t ≤ W·(v_f(end) − V(begin)) +
+//!    Σ_{j≠f} (P_j + K), and s_f = w_f·(v_f(end) − V(begin)) + z_f(begin) ≥ (w_f/W)·(t − Σ (P_j + K)) − (r_f + o_f + K). ∎
+//!
+//! docs/BOUNDS.md says what the proof needs of the executor. Steps 1 to 4 are tests of `schedulers/tests/eevdf/`.
 
 mod clock;
 mod drained;
@@ -36,7 +75,7 @@ const MAX_QUEUES: usize = 1 << 24;
 /// what it is owed.
 ///
 /// After Stoica and Abdel-Wahab, *Earliest Eligible Virtual Deadline First*, TR-95-22, Old Dominion University 1995. Virtual
-/// time that never falls is this library's own; docs/BOUNDS.md proves what follows from it.
+/// time that never falls is this library's own; docs/BOUNDS.md says what follows from it, and this module's source proves it.
 ///
 /// # How it decides
 ///

@@ -1,4 +1,16 @@
 //! When half of what groups have attained is forgotten.
+//!
+//! Why two groups of equal weight that always have work differ by at most (t/2H + 5/2)·(H/64 + S) in any stretch of t, where
+//! H is the half-life and S the longest poll. Write d for the difference of what they have attained. If their service differs
+//! by δ between two halvings, d becomes (d + δ)/2. Let d₀ be the difference at the beginning of the stretch, x_k that before
+//! its kth halving, of which there are at most t/H + 1, and d₁ that at its end. Then the δ add up to d₁ − d₀ + ½·Σ x_k. A
+//! policy that always serves the one that has less, to within a resolution q, keeps d below q + S once it has caught up. It
+//! catches up within one half-life: no group has attained more than 2·H + S, and half of that is forgotten while the other
+//! works. q is H/64 for `Las`, and for `Qlas` and `Serpt` among groups that have attained H/16, as up to sixteen have that
+//! always have work.
+//!
+//! Levels alone would not do: a level of `Qlas` ends at twice its beginning, so one of two groups might get 1/3 for ever. So
+//! levels from H/16 on are in 64 parts.
 
 /// The half-life unless another is set: 1 s.
 const DEFAULT_NS: u64 = 1_000_000_000;

@@ -1,4 +1,33 @@
 //! [`FairGroups`]: start-time fair queueing over groups.
+//!
+//! # Why a group gets what its docs promise
+//!
+//! S_g is the longest poll of group g, Q the quantum, L_g = Q + S_g, L the greatest of these, n the most groups that exist at
+//! a time.
+//!
+//! v is what a group has received, divided by its weight, counted with each poll. V is where the group whose turn it is stood
+//! when the turn began. z = w·(v − V).
+//!
+//! 1. *V never falls, and no ready group without a burst is before it.* A group that becomes ready is raised to V − B/w. One
+//!    that is then before V has a burst, and stands in front. One that owes less than 1,024 ns and less than Q stands at V.
+//!    While any has a burst V stays. Else the turn goes to the ready group at the least point.
+//! 2. *No group is far ahead or behind.* A group receives service only in its turns, and V does not fall. A turn ends when z
+//!    is Q or more, so z ≤ L_g at all times, and −B ≤ z while it is ready. A change of weight keeps a debt and ends a burst.
+//!    A group that comes back under a key, or takes the index of a closed one, has no burst, and takes over its debt. So
+//!    nothing is gained by leaving, and no history makes a debt longer than a turn.
+//! 3. *Two groups.* Both always have work, so V ≤ v ≤ V + L_g/w when their bursts are used, and the same for v'. Then
+//!    −L_g'/w' ≤ v − v' ≤ L_g/w at all times. What they receive in a stretch is by how much v and v' grow, so it differs by
+//!    at most the sum of the two.
+//! 4. *One group against all.* While V grows by ΔV, a group receives s ≤ w·ΔV + Δz: when it becomes ready its v is raised or
+//!    stays, and z with it. Equality holds where it always has work. Over all groups t ≤ W·ΔV + ΣΔz_j, and Σ_{j≠g} Δz_j ≤ (n
+//!    − 1)·(L + B) by 2. So s = w·ΔV + Δz ≥ (w/W)·(t − (n − 1)·(L + B) − Δz) + Δz. Where z < 0 at the end, V did not move
+//!    since the group became ready, and Δz ≥ 0. Else Δz ≥ −L_g. ∎
+//!
+//! The wait follows from 1 and 2. Before a group at V go those at V that came before it, a turn each, and those that have a
+//! burst, with B and a turn. Before one with a burst go those with a burst that came before it, a turn each. As a rule that
+//! is the turn under way, L, and a poll of each group that sleeps between short polls. The drop of an aborted task's future
+//! is charged when it comes, also to a group that has no turn: it adds to L_g. Rounding is upwards, by less than 2⁻⁴⁰ ns per
+//! turn and unit of weight.
 
 mod choice;
 mod debts;
@@ -81,7 +110,7 @@ const GRACE_NS: u64 = 1_023;
 ///    at V and came before it: for (n − 1)·(L + B) at worst. No group owes more than L. One that owes as much waits besides until
 ///    each other, of weight w', has received L·w'/w and a turn.
 ///
-/// `docs/BOUNDS.md` has the proof. (Service is divided exactly, and rounded up to 2⁻⁴⁰ ns once a turn.)
+/// The source of its module has the proof. (Service is divided exactly, and rounded up to 2⁻⁴⁰ ns once a turn.)
 ///
 /// # Cost
 ///
