@@ -1,4 +1,4 @@
-//! The two executors, each with a service and its compactors.
+//! The two executors, each with a service and its compactors, which yield by the executor's own means.
 
 use std::cell::{Cell, RefCell};
 use std::error::Error;
