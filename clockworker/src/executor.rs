@@ -11,9 +11,9 @@ use crate::large::boxed_if_large;
 use crate::probe::{ExecutorClock, QueueLook, TasksLook};
 use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
-use crate::run::{Core, Emptied, ExecutorStats, context};
+use crate::run::{Core, ExecutorStats, Until, context};
 use crate::shutdown::{self, ShutdownReport};
-use crate::task::{JoinHandle, Label};
+use crate::task::{Children, JoinHandle, Label};
 
 /// A single-threaded executor of `!Send` tasks in several queues.
 ///
@@ -167,7 +167,7 @@ impl Executor {
     }
 
     /// Waits until no task is left. New ones may be spawned meanwhile and are waited for too;
-    /// [`shutdown`](Executor::shutdown) refuses them.
+    /// [`drain`](Executor::drain) and [`shutdown`](Executor::shutdown) refuse them.
     ///
     /// A run must drive the executor meanwhile, usually `ex.run_until(ex.drained())`. A task that awaits this inside the same
     /// executor waits for itself, for ever.
@@ -185,7 +185,7 @@ impl Executor {
     /// assert!(task.is_finished());
     /// ```
     pub async fn drained(&self) {
-        let mut drained = Emptied::new(&self.core);
+        let mut drained = Until::emptied(&self.core);
         poll_fn(|cx| drained.poll(cx)).await;
     }
 
@@ -199,8 +199,59 @@ impl Executor {
         Handle::new(self.core.shared.clone())
     }
 
-    /// Stops the executor: it refuses new tasks, runs those it has until they are finished or `deadline` is, cancels what is
-    /// left, and reports how many tasks ended in which way.
+    /// Waits until somebody calls [`Handle::request_stop`]. Ready at once if somebody has.
+    ///
+    /// What follows is up to the caller, usually [`drain`](Executor::drain).
+    ///
+    /// # Cancel safety
+    ///
+    /// It changes nothing, so it may be dropped at any time.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// let ex = clockworker::Executor::new();
+    /// let handle = ex.handle();
+    /// let thread = std::thread::spawn(move || handle.request_stop());
+    /// ex.block_on(ex.stop_requested());
+    /// # thread.join().unwrap();
+    /// ```
+    pub async fn stop_requested(&self) {
+        let mut requested = Until::stop_requested(&self.core);
+        poll_fn(|cx| requested.poll(cx)).await;
+    }
+
+    /// Stops the executor, and lets requests under way finish: as [`shutdown`](Executor::shutdown), but its tasks may go on
+    /// spawning. A task that spawns without end is cancelled at `deadline`, and the report is not
+    /// [`drained`](ShutdownReport::drained).
+    ///
+    /// Refused is what comes from outside: from the future of a run, from destructors that no task runs, and by every
+    /// [`Handle`] that [`Handle::current`] has not made inside a task. What other threads spawned before is taken in. Queues that
+    /// were [closed](Queue::close) stay closed. If `shutdown` was called before, this is `shutdown`.
+    ///
+    /// Cancel safety and panics are those of `shutdown`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, spawn_local, yield_now};
+    ///
+    /// let ex = Executor::new();
+    /// let request = ex.spawn(async {
+    ///     yield_now().await;
+    ///     let parts = [spawn_local(async { 20 }), spawn_local(async { 22 })];
+    ///     futures::future::try_join_all(parts).await.map(|parts| parts.iter().sum::<i32>())
+    /// });
+    /// let report = futures::executor::block_on(ex.drain(std::future::pending::<()>()));
+    /// assert_eq!((report.completed, report.drained), (3, true));
+    /// # assert_eq!(ex.block_on(request).unwrap().unwrap(), 42);
+    /// ```
+    pub async fn drain<D: Future>(&self, deadline: D) -> ShutdownReport {
+        shutdown::run(&self.core, Children::Admit, deadline).await
+    }
+
+    /// Stops the executor: it refuses new tasks, also those that its tasks spawn, which [`drain`](Executor::drain) takes. It runs
+    /// those it has until they are finished or `deadline` is, cancels what is left, and reports how many tasks ended in which way.
     ///
     /// `deadline` is any future, usually a timer of the host, made inside it: `rt.block_on(async { ex.shutdown(
     /// tokio::time::sleep(limit)).await })`. `std::future::pending::<()>()` waits for all tasks, `std::future::ready(())`
@@ -227,7 +278,7 @@ impl Executor {
     /// assert_eq!((report.completed, report.cancelled), (1, 1));
     /// ```
     pub async fn shutdown<D: Future>(&self, deadline: D) -> ShutdownReport {
-        shutdown::run(&self.core, deadline).await
+        shutdown::run(&self.core, Children::Refuse, deadline).await
     }
 
     /// [`shutdown`](Executor::shutdown) without a host.

@@ -9,7 +9,7 @@ use crate::gone_error::GoneError;
 use crate::large::boxed_if_large;
 use crate::probe::TasksLook;
 use crate::remote_task_builder::RemoteTaskBuilder;
-use crate::run::{Core, ExecutorStats, ask};
+use crate::run::{Core, ExecutorStats, ask, context};
 use crate::task::{
     JoinHandle, Label, Placement, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
 };
@@ -39,11 +39,46 @@ use crate::task::{
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: SharedRef,
+    /// What the keys of its tasks have in place of a slot: whose children they are.
+    no_slot: u32,
 }
 
 impl Handle {
     pub(crate) fn new(shared: SharedRef) -> Self {
-        Self { shared }
+        Self { shared, no_slot: RecordKey::NO_SLOT }
+    }
+
+    /// A handle to the executor that runs on this thread or was [entered](crate::Executor::enter) here. None if there is none.
+    ///
+    /// What a handle spawns that was made by this inside a task counts as that task's: if the task's queue
+    /// [drains](crate::Queue::drain), it is let in, from any thread. What other handles spawn is not.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, Handle};
+    ///
+    /// let ex = Executor::new();
+    /// let request = ex.spawn(async {
+    ///     let handle = Handle::current().unwrap();
+    ///     let thread = std::thread::spawn(move || handle.spawn(|| async { 42 }));
+    ///     clockworker::yield_now().await;
+    ///     thread.join().unwrap().await
+    /// });
+    /// let report = futures::executor::block_on(ex.drain(std::future::pending::<()>()));
+    /// assert_eq!(report.completed, 2);
+    /// # assert_eq!(ex.block_on(request).unwrap().unwrap(), 42);
+    /// ```
+    pub fn current() -> Option<Self> {
+        let core = context::current()?;
+        let queue = core.current_queue();
+        let no_slot = queue.map_or(RecordKey::NO_SLOT, |queue| RecordKey::child_of(queue.id));
+        Some(Self { shared: core.shared.clone(), no_slot })
+    }
+
+    /// Whether it was made inside a task.
+    fn is_inside(&self) -> bool {
+        self.no_slot != RecordKey::NO_SLOT
     }
 
     /// Spawns a task on the default queue: the one named [`DEFAULT_QUEUE`].
@@ -150,6 +185,12 @@ impl Handle {
         self.ask(Core::look_at_tasks).await
     }
 
+    /// Asks whoever runs the executor to stop it: [`Executor::stop_requested`](crate::Executor::stop_requested) is ready from then
+    /// on. It does nothing else, and nothing at all once the executor is dropped. Not for signal handlers, as it allocates.
+    pub fn request_stop(&self) {
+        drop(ask(&self.shared, Core::request_stop));
+    }
+
     async fn ask<T: Send + 'static>(&self, question: fn(&Core) -> T) -> Result<T, GoneError> {
         let answer = ask(&self.shared, question).await;
         answer.ok().flatten().ok_or_else(GoneError::new)
@@ -182,12 +223,10 @@ impl Handle {
 
     /// The key of tasks for the queue of that name, which have no records yet.
     fn find(&self, queue: &str) -> Result<RecordKey, Refused> {
-        match self.shared.find(queue) {
-            Ok(Some(id)) => Ok(RecordKey {
-                queue: id.index() as u32,
-                slot: RecordKey::NO_SLOT,
-                generation: id.generation(),
-            }),
+        match self.shared.find(queue, || self.is_inside()) {
+            Ok(Some(id)) => {
+                Ok(RecordKey { queue: id.index() as u32, slot: self.no_slot, generation: id.generation() })
+            }
             Ok(None) => Err(Refused::NoSuchQueue),
             Err(Stopped::ShutDown) => Err(Refused::ShutDown),
             Err(Stopped::Dropped) => Err(Refused::ExecutorDropped),
@@ -196,17 +235,17 @@ impl Handle {
 
     /// The names of the open queues, in alphabetical order. By the time of a spawn one may have been closed.
     pub fn queue_names(&self) -> Vec<String> {
-        self.shared.queue_names()
+        self.shared.queue_names(self.is_inside())
     }
 
     /// Whether an open queue has that name. By the time of a spawn it may have been closed.
     pub fn has_queue(&self, name: &str) -> bool {
-        matches!(self.shared.find(name), Ok(Some(_)))
+        matches!(self.shared.find(name, || self.is_inside()), Ok(Some(_)))
     }
 
     /// Whether the executor takes no more tasks: it was shut down or dropped.
     pub fn is_stopped(&self) -> bool {
-        self.shared.find(DEFAULT_QUEUE).is_err()
+        self.shared.find(DEFAULT_QUEUE, || self.is_inside()).is_err()
     }
 }
 

@@ -17,7 +17,7 @@ use crate::queue_builder::{QueueBuilder, request_ns};
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
 use crate::shutdown::{self, ShutdownReport};
 use crate::spawn_when_room::SpawnWhenRoom;
-use crate::task::{JoinHandle, Label, TaskRequest};
+use crate::task::{Children, JoinHandle, Label, TaskRequest};
 use crate::task_builder::TaskBuilder;
 use crate::try_spawn::{TrySpawnError, try_spawn, try_spawn_boxed};
 
@@ -356,7 +356,37 @@ impl Queue {
     ///
     /// The queues below it are closed with it; it is gone once they are, too.
     pub fn close(&self) {
-        self.core.close_queue(&self.inner);
+        self.core.close_queue(&self.inner, Children::Refuse);
+    }
+
+    /// Drains the queue and those below it: as [`retire`](Queue::retire), but takes the children of their tasks. All of them go when
+    /// none has a task, and until then one's task may spawn into another. Cancel safety and panics are those of `retire`.
+    ///
+    /// A child is what a task spawns, through whatever it has but a [`Handle`](crate::Handle) that
+    /// [`Handle::current`](crate::Handle::current) has not made inside it, and a task that [moves](crate::move_to()) here. Its
+    /// parent, or the place it comes from, is a queue that drains, be it another one. What other threads have sent and has not come
+    /// in is refused. A task that spawns without end is cancelled at `deadline`. A queue that was [closed](Queue::close) or retired
+    /// before takes no child.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, spawn_local, yield_now};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ex = Executor::new();
+    /// let tenant = ex.new_queue("tenant").create()?;
+    /// tenant.spawn(async {
+    ///     yield_now().await;
+    ///     spawn_local(async {}).await.unwrap();
+    /// });
+    /// let report = ex.block_on(tenant.drain(std::future::pending::<()>()));
+    /// assert_eq!((report.completed, report.drained), (2, true));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn drain<D: Future>(&self, deadline: D) -> ShutdownReport {
+        shutdown::retire(&self.core, &self.inner, Children::Admit, deadline).await
     }
 
     /// Retires the queue and those below it: [closes](Queue::close) them, waits until their tasks are finished or `deadline` is,
@@ -395,10 +425,10 @@ impl Queue {
     /// # }
     /// ```
     pub async fn retire<D: Future>(&self, deadline: D) -> ShutdownReport {
-        shutdown::retire(&self.core, &self.inner, deadline).await
+        shutdown::retire(&self.core, &self.inner, Children::Refuse, deadline).await
     }
 
-    /// Whether [`close`](Queue::close) was called.
+    /// Whether it was [closed](Queue::close), or [drains](Queue::drain).
     pub fn is_closed(&self) -> bool {
         self.inner.closed.get()
     }

@@ -1,5 +1,4 @@
-//! Shutting an executor down, or retiring a queue: refuses new tasks, lets those there are finish, cancels the rest, reports how
-//! many.
+//! Ending an executor or a queue: refuses new tasks, lets those there are finish, cancels the rest, reports how many.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -9,11 +8,11 @@ use std::task::Poll;
 
 use crate::host::RunUntil;
 use crate::queue::Counters;
-use crate::run::{Core, Emptied, Gone, RunQueue, context};
-use crate::task::{Cause, Stopped};
+use crate::run::{Core, Gone, RunQueue, Until, context};
+use crate::task::{Cause, Children, Stopped};
 
-/// How the tasks ended that an executor had when it was [shut down](crate::Executor::shutdown), or a queue when it was
-/// [retired](crate::Queue::retire).
+/// How the tasks ended of an executor that was [drained](crate::Executor::drain) or [shut down](crate::Executor::shutdown), or of a
+/// queue that was [drained](crate::Queue::drain) or [retired](crate::Queue::retire).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
@@ -43,12 +42,12 @@ impl fmt::Display for ShutdownReport {
     }
 }
 
-pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownReport {
+pub(crate) async fn run<D: Future>(core: &Rc<Core>, children: Children, deadline: D) -> ShutdownReport {
     core.drivers.assert_not_driven();
     core.assert_own_process();
     let before = core.stats().finished();
     let mut deadline = pin!(deadline);
-    let mut none_left = Emptied::new(core);
+    let mut none_left = Until::emptied(core);
     let drained = poll_fn(|cx| {
         // Admission refuses what other threads spawned before the refusal and sent to the inbox.
         core.receive_some();
@@ -57,20 +56,36 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, deadline: D) -> ShutdownRepo
             Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),
         }
     });
-    core.refuse_tasks(Stopped::ShutDown);
+    if children == Children::Admit {
+        // What other threads sent before is no late comer. First nothing more may come, so that this ends.
+        core.shared.refuse_tasks(Stopped::ShutDown, children);
+        outside_runs(core, || core.receive_all());
+    }
+    core.refuse_tasks(Stopped::ShutDown, children);
     let drained = RunUntil::new(core, drained).await;
-    // What the futures drop must not run the executor, whose tasks have no records meanwhile.
-    let keeps_others_from_driving = core.drivers.drive();
-    let entered = context::enter(core);
-    core.cancel_all(Cause::ShutDown);
-    drop((entered, keeps_others_from_driving));
+    outside_runs(core, || {
+        core.refuse_tasks(Stopped::ShutDown, Children::Refuse);
+        core.cancel_all(Cause::ShutDown);
+    });
     core.drivers.wake_runs();
     ShutdownReport::between(before, core.stats().finished(), drained)
 }
 
-pub(crate) async fn retire<D: Future>(core: &Rc<Core>, queue: &Rc<RunQueue>, deadline: D) -> ShutdownReport {
+/// Calls what drops futures, which must not run the executor: its tasks may have no records meanwhile.
+fn outside_runs(core: &Rc<Core>, call: impl FnOnce()) {
+    let _keeps_others_from_driving = core.drivers.drive();
+    let _entered = context::enter(core);
+    call();
+}
+
+pub(crate) async fn retire<D: Future>(
+    core: &Rc<Core>,
+    queue: &Rc<RunQueue>,
+    children: Children,
+    deadline: D,
+) -> ShutdownReport {
     // No queue comes into a branch that is closed, and what leaves it is counted here.
-    core.close_queue(queue);
+    core.close_queue(queue, children);
     let branch = core.branch(queue);
     let finished = || {
         let sum = Counters::default();
@@ -86,6 +101,7 @@ pub(crate) async fn retire<D: Future>(core: &Rc<Core>, queue: &Rc<RunQueue>, dea
     });
     let drained = drained.await;
     if !drained {
+        core.close_queue(queue, Children::Refuse);
         for queue in &branch {
             queue.abort_all(None);
         }

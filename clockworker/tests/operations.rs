@@ -29,6 +29,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 enum Operation {
     RetireWithTime,
     RetireNow,
+    DrainWithTime,
+    DrainNow,
     Close,
     AbortAll,
     MaxLive,
@@ -41,18 +43,30 @@ enum Operation {
 
 use Operation::*;
 
-const OPERATIONS: [Operation; 10] =
-    [RetireWithTime, RetireNow, Close, AbortAll, MaxLive, LiftCap, SetCap, SetShare, SetScheduler, Stats];
+const OPERATIONS: [Operation; 12] = [
+    RetireWithTime,
+    RetireNow,
+    DrainWithTime,
+    DrainNow,
+    Close,
+    AbortAll,
+    MaxLive,
+    LiftCap,
+    SetCap,
+    SetShare,
+    SetScheduler,
+    Stats,
+];
 
 impl Operation {
     /// Whether it cancels the tasks there are. `AbortAll` is of the queue's own.
     fn cancels(self, state: State) -> bool {
-        self == RetireNow || self == AbortAll && state != State::Parent
+        matches!(self, RetireNow | DrainNow) || self == AbortAll && state != State::Parent
     }
 
     /// Whether the queue is to be gone after its last task.
     fn ends(self) -> bool {
-        matches!(self, RetireWithTime | RetireNow | Close)
+        matches!(self, RetireWithTime | RetireNow | DrainWithTime | DrainNow | Close)
     }
 
     fn call(self, queue: &Queue) -> Option<Retire> {
@@ -61,6 +75,14 @@ impl Operation {
         match self {
             RetireWithTime => return Some(Box::pin(in_time(queue.clone()))),
             RetireNow => return Some(Box::pin(at_once(queue.clone()))),
+            DrainWithTime => {
+                let queue = queue.clone();
+                return Some(Box::pin(async move { queue.drain(pending::<()>()).await }));
+            }
+            DrainNow => {
+                let queue = queue.clone();
+                return Some(Box::pin(async move { queue.drain(ready(())).await }));
+            }
             Close => queue.close(),
             AbortAll => _ = queue.abort_all(),
             MaxLive => queue.set_max_live(Some(1)).unwrap(),
@@ -284,7 +306,10 @@ fn play(operation: Operation, state: State, moment: Moment) {
     report = report.or_else(finish_retire);
     assert!(call.retire.borrow().is_none(), "it does not retire");
     if let Some(report) = report {
-        assert_eq!((report.drained, report.panicked), (operation == RetireWithTime, 0));
+        assert_eq!(
+            (report.drained, report.panicked),
+            (matches!(operation, RetireWithTime | DrainWithTime), 0)
+        );
         assert!(report.completed + report.cancelled >= 1, "{report}");
     }
     let names: Vec<String> = ex.queues().iter().map(|queue| queue.name()).collect();

@@ -10,7 +10,7 @@ use crate::executor::{EnterGuard, Executor};
 use crate::host::{Run, RunUntil};
 use crate::join_set::SpawnLocal;
 use crate::large::boxed_if_large;
-use crate::run::Emptied;
+use crate::run::Until;
 use crate::task::JoinHandle;
 
 /// Tasks that need not be `Send`, run on one thread of a tokio runtime. Replaces `tokio::task::LocalSet`.
@@ -42,7 +42,7 @@ use crate::task::JoinHandle;
 pub struct LocalSet {
     executor: Executor,
     /// The run of a future that awaits the set itself.
-    awaited: Option<(Run, Emptied)>,
+    awaited: Option<(Run, Until)>,
 }
 
 impl LocalSet {
@@ -147,7 +147,7 @@ impl Future for LocalSet {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Self { executor, awaited } = &mut *self;
         let core = executor.core();
-        let (run, drained) = awaited.get_or_insert_with(|| (Run::new(core), Emptied::new(core)));
+        let (run, drained) = awaited.get_or_insert_with(|| (Run::new(core), Until::emptied(core)));
         let polled = run.poll(core, cx, |cx| drained.poll(cx));
         if polled.is_ready() {
             *awaited = None;

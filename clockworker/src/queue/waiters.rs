@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::task::Waker;
 
+use clockworker_schedulers::QueueId;
+
 use super::groups::{GroupIndex, NO_GROUP};
 use crate::base::{drop_quietly, wake_quietly};
 
@@ -52,6 +54,8 @@ pub(crate) enum WaiterState {
 pub(crate) struct Waiter {
     ticket: u64,
     group: GroupIndex,
+    /// The queue of the task that waits, if one does.
+    from: Option<QueueId>,
     state: Cell<WaiterState>,
     waker: Cell<Option<Waker>>,
 }
@@ -87,14 +91,19 @@ impl Waiter {
 
 impl Waiters {
     /// Adds one to a line. Reserves its group's place, if the line is the queue's.
-    pub(crate) fn enter(&mut self, line: Line, group: GroupIndex, waker: Waker) -> Rc<Waiter> {
+    pub(crate) fn enter(
+        &mut self,
+        line: Line,
+        (group, from): (GroupIndex, Option<QueueId>),
+        waker: Waker,
+    ) -> Rc<Waiter> {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         if line == Line::Queue {
             self.reserve_in(group);
         }
         let (state, waker) = (Cell::new(WaiterState::Waits(line)), Cell::new(Some(waker)));
-        let waiter = Rc::new(Waiter { ticket, group, state, waker });
+        let waiter = Rc::new(Waiter { ticket, group, from, state, waker });
         self.lines.insert((line, ticket), Rc::clone(&waiter));
         waiter
     }
@@ -116,10 +125,13 @@ impl Waiters {
         }
     }
 
-    /// Takes out all that wait, for the caller to wake them: the queue takes no more tasks. Those that were called keep
-    /// what is reserved for them until they leave.
-    pub(crate) fn dismiss(&mut self) -> Vec<Rc<Waiter>> {
-        let waiting: Vec<_> = std::mem::take(&mut self.lines).into_values().collect();
+    /// Takes out those that wait in a queue of which it takes no more tasks, for the caller to wake them. Those that were
+    /// called keep what is reserved for them until they leave.
+    pub(crate) fn dismiss(&mut self, is_refused: impl Fn(Option<QueueId>) -> bool) -> Vec<Rc<Waiter>> {
+        let lines = std::mem::take(&mut self.lines).into_iter();
+        let (dismissed, kept) = lines.partition::<BTreeMap<_, _>, _>(|(_, waiter)| is_refused(waiter.from));
+        self.lines = kept;
+        let waiting: Vec<_> = dismissed.into_values().collect();
         for waiter in &waiting {
             if waiter.state.replace(WaiterState::Gone) == WaiterState::Waits(Line::Queue) {
                 self.give_back_in(waiter.group);

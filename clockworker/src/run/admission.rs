@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::future::ready;
+use std::rc::Rc;
 
 use clockworker_schedulers::{Attributes, QueueId, Task, TaskId};
 
@@ -179,7 +180,7 @@ impl Core {
             }
         }
         if !self.has_mail() && self.ending.take_awaits_mail() {
-            self.after_last_finish();
+            self.after_mail();
         }
         !self.admission.has_mail_left.get()
     }
@@ -226,8 +227,7 @@ impl Core {
 
     /// Gives a task that another thread spawned its record, or cancels it if its queue does not take it.
     pub(super) fn admit_new(&self, task: LiveTask, key: RecordKey) {
-        let placement =
-            if key.slot == RecordKey::PLACED { self.shared.take_placement(task.id()) } else { None };
+        let placement = if key.is_placed() { self.shared.take_placement(task.id()) } else { None };
         let queue = self.queue_at(key.queue).filter(|queue| queue.id.generation() == key.generation);
         let Some(queue) = &queue else {
             if key == QUESTION {
@@ -238,7 +238,7 @@ impl Core {
         // A group that is not open has no task yet.
         let group_key = placement.as_ref().and_then(|placement| placement.group);
         let group = group_key.map_or(NO_GROUP, |key| queue.records.borrow().group_index(key));
-        if let Err(why) = self.may_spawn(queue, group) {
+        if let Err(why) = self.may_come(queue, group, || self.parents_queue(key)) {
             return self.refuse_new(task, Some(queue), Cause::Refused(why));
         }
         if task.is_aborted() {
@@ -251,6 +251,13 @@ impl Core {
             }
             Some(placement) => self.admit_placed(queue, task, &placement),
         }
+    }
+
+    /// The queue of the parent of a task from another thread, if it has one.
+    #[cold]
+    #[inline(never)]
+    fn parents_queue(&self, key: RecordKey) -> Option<Rc<RunQueue>> {
+        self.all_queues().into_iter().find(|queue| key.is_child_of(queue.id))
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::Core;
 use super::waiting::Waiting;
 use crate::base::UnhandledPanic;
-use crate::task::{Cause, Stopped};
+use crate::task::{Cause, Children, Stopped};
 
 /// Whether and how an executor ends.
 #[derive(Default)]
@@ -16,10 +16,16 @@ pub(crate) struct Ending {
     failed: Cell<bool>,
     /// Why no queue takes tasks any more.
     stopped: Cell<Option<Stopped>>,
-    /// Every `Emptied` that waits until no task is left.
+    /// Whether children of the tasks there are let in all the same.
+    drains: Cell<bool>,
+    /// Those who wait until no task is left.
     pub(super) waiting: Waiting,
-    /// Whether some of them wait for the inbox, which may turn out to hold no task.
+    /// Whether somebody waits for the inbox, which may turn out to hold no task.
     awaits_mail: Cell<bool>,
+    /// Whether somebody asked for a stop.
+    pub(super) stop_requested: Cell<bool>,
+    /// Those who wait for that.
+    pub(super) awaits_stop: Waiting,
 }
 
 impl Ending {
@@ -33,12 +39,17 @@ impl Ending {
         self.stopped.get()
     }
 
-    /// Notes that a `Emptied` waits until the inbox was admitted.
+    /// Whether the executor takes children of its tasks, and no other task.
+    pub(super) fn drains(&self) -> bool {
+        self.drains.get()
+    }
+
+    /// Notes that somebody waits until the inbox was admitted.
     pub(super) fn await_mail(&self) {
         self.awaits_mail.set(true);
     }
 
-    /// Takes the note that a `Emptied` waits until the inbox was admitted.
+    /// Takes the note that somebody waits until the inbox was admitted.
     pub(super) fn take_awaits_mail(&self) -> bool {
         self.awaits_mail.replace(false)
     }
@@ -50,11 +61,19 @@ impl Core {
         self.queues.sum(|queue| queue.live.get())
     }
 
-    /// Wakes every `Emptied` that waits, if no task is left.
+    /// Wakes those who wait until no task is left, if none is.
     pub(super) fn after_last_finish(&self) {
         if !self.ending.waiting.is_empty() && self.live() == 0 {
             self.ending.waiting.wake_all();
         }
+    }
+
+    /// Looks whether that is all, for those who waited until the inbox was admitted.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn after_mail(&self) {
+        self.after_last_finish();
+        self.end_drains();
     }
 
     /// Has the run end after the poll under way, in which a task panicked, if `unhandled_panic` says so.
@@ -77,7 +96,7 @@ impl Core {
 
     #[cold]
     fn fail(&self) {
-        self.refuse_tasks(Stopped::ShutDown);
+        self.refuse_tasks(Stopped::ShutDown, Children::Refuse);
         self.cancel_all(Cause::ShutDown);
     }
 
@@ -87,8 +106,11 @@ impl Core {
         assert!(!self.ending.failed.get() || !self.end_if_failed(), "{message}");
     }
 
-    /// Refuses all further tasks.
-    pub(crate) fn refuse_tasks(&self, why: Stopped) {
+    /// Refuses all further tasks, or all but children, unless it refuses those already.
+    pub(crate) fn refuse_tasks(&self, why: Stopped, children: Children) {
+        let was_open = self.ending.stopped.get().is_none() || self.ending.drains.get();
+        let children = if was_open { children } else { Children::Refuse };
+        self.ending.drains.set(children == Children::Admit);
         self.ending.stopped.set(Some(why));
         self.queues.refuse_all();
         let queues = self.all_queues();
@@ -96,8 +118,14 @@ impl Core {
             .iter()
             .filter(|queue| queue.closed.get())
             .for_each(|queue| self.collect_refused(&queue.name.borrow()));
-        self.shared.refuse_tasks(why);
+        self.shared.refuse_tasks(why, children);
         queues.iter().for_each(|queue| self.dismiss_waiters(queue));
+    }
+
+    /// Tells those who wait for it that a stop was requested.
+    pub(crate) fn request_stop(&self) {
+        self.ending.stop_requested.set(true);
+        self.ending.awaits_stop.wake_all();
     }
 
     /// Cancels every task there is.
@@ -118,7 +146,7 @@ impl Core {
     /// Drops every future and scheduler, then closes the inbox. Nothing brings a future back afterwards: wakers can only
     /// wake, and waking a complete task does nothing.
     pub(crate) fn tear_down(&self) {
-        self.refuse_tasks(Stopped::Dropped);
+        self.refuse_tasks(Stopped::Dropped, Children::Refuse);
         self.cancel_all(Cause::ExecutorDropped);
         self.release.silence();
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());

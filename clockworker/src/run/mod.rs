@@ -42,4 +42,4 @@ pub(crate) use queue::RunQueue;
 pub(crate) use queues::QueueSetup;
 pub(crate) use run_waker::RunWaker;
 pub(crate) use turn::{poll_in_turn, turn};
-pub(crate) use waiting::{Emptied, Gone};
+pub(crate) use waiting::{Gone, Until};

@@ -161,7 +161,7 @@ impl Core {
             return Ok(());
         }
         let group = leaving.as_ref().map_or(NO_GROUP, |group| to.records.borrow().group_index(group.key));
-        self.may_spawn(to, group).map_err(MoveError::refused)?;
+        self.may_come(to, group, || Some(Rc::clone(&from))).map_err(MoveError::refused)?;
         let group = leaving.map_or(NO_GROUP, |group| to.open_as(group));
         let moving = from.give_up(id);
         let moved = moving.map(|Moving { task, attributes, label, was_ready, removed }| {

@@ -46,6 +46,8 @@ pub(crate) struct RunQueue {
     /// Whether to look for room at the end of a slice: waiters wait.
     pub(crate) is_awaited: Cell<bool>,
     pub(crate) closed: Cell<bool>,
+    /// Closed to all but the children of tasks in queues that drain.
+    pub(crate) drains: Cell<bool>,
     /// Closed, empty and removed from the table.
     pub(crate) removed: Cell<bool>,
     pub(crate) share: Cell<Share>,
@@ -88,6 +90,7 @@ impl RunQueue {
             takes_below: Cell::new(MAX_TASKS),
             is_awaited: Cell::new(false),
             closed: Cell::new(false),
+            drains: Cell::new(false),
             removed: Cell::new(false),
             share: Cell::new(share),
             yielders: Cell::new(0),

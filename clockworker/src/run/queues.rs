@@ -10,7 +10,7 @@ use super::Core;
 use super::queue::RunQueue;
 use crate::base::drop_quietly;
 use crate::queue::{Counters, QueueError};
-use crate::task::Stopped;
+use crate::task::{Children, Stopped};
 
 /// The queues of an executor.
 #[derive(Default)]
@@ -157,13 +157,14 @@ impl Core {
     }
 
     /// The queue of that id, if there still is one.
-    fn queue(&self, id: QueueId) -> Option<Rc<RunQueue>> {
+    pub(super) fn queue(&self, id: QueueId) -> Option<Rc<RunQueue>> {
         self.queue_at(id.index() as u32).filter(|queue| queue.id == id)
     }
 
-    /// The open queue of that name.
+    /// The queue of that name, if it takes tasks of the caller.
     pub(crate) fn find_queue(&self, name: &str) -> Option<Rc<RunQueue>> {
-        self.queue(self.shared.find(name).ok().flatten()?)
+        let queue = self.queue(self.shared.find(name, || true).ok().flatten()?)?;
+        self.refusal(&queue, self.current_queue().as_deref()).is_none().then_some(queue)
     }
 
     /// All queues, closed ones with tasks included, in the order of their indices.
@@ -189,7 +190,7 @@ impl Core {
     }
 
     /// A queue and those below it that are not gone.
-    pub(crate) fn branch(&self, queue: &Rc<RunQueue>) -> Vec<Rc<RunQueue>> {
+    pub(crate) fn branch(&self, queue: &RunQueue) -> Vec<Rc<RunQueue>> {
         let mut branch = self.all_queues();
         branch.retain(|one| {
             iter::successors(Some(one), |one| one.parent.as_ref()).any(|one| one.id == queue.id)
@@ -282,16 +283,45 @@ impl Core {
         Ok(())
     }
 
-    /// Stops a queue, and those below it, from taking tasks. It is removed once its last task and child is gone.
-    pub(crate) fn close_queue(&self, queue: &RunQueue) {
-        if !queue.closed.replace(true) {
-            self.shared.close_name(&queue.name.borrow());
-            self.dismiss_waiters(queue);
-            if self.has_children(queue) {
-                self.children(queue).iter().for_each(|child| self.close_queue(child));
-            }
-            self.remove_if_done(queue);
+    /// Stops a queue, and those below it, from taking tasks, or all but children. It is removed once its last task and child is
+    /// gone. One that refuses children goes on refusing them.
+    pub(crate) fn close_queue(&self, queue: &RunQueue, children: Children) {
+        let was_closed = queue.closed.replace(true);
+        if was_closed && (children == Children::Admit || !queue.drains.get()) {
+            return;
         }
+        queue.drains.set(children == Children::Admit);
+        self.shared.close_name(&queue.name.borrow(), queue.id, children);
+        self.dismiss_waiters(queue);
+        if self.has_children(queue) {
+            self.children(queue).iter().for_each(|child| self.close_queue(child, children));
+        }
+        self.remove_if_done(queue);
+    }
+
+    /// Ends the drain of a queue, and of those that drain with it, unless one has a task: it may spawn into any of them.
+    #[cold]
+    fn end_drain(&self, queue: &RunQueue) {
+        let mut top = queue;
+        while let Some(parent) = top.parent.as_deref().filter(|parent| parent.drains.get()) {
+            top = parent;
+        }
+        if self.branch(top).iter().any(|queue| queue.live.get() > 0 || self.runs(queue)) {
+            return;
+        }
+        match self.has_mail() {
+            // Maybe of a child.
+            true => self.ending.await_mail(),
+            false => self.close_queue(top, Children::Refuse),
+        }
+    }
+
+    /// Ends the drains that only waited for the inbox.
+    pub(super) fn end_drains(&self) {
+        self.all_queues()
+            .iter()
+            .filter(|queue| queue.drains.get())
+            .for_each(|queue| self.remove_if_done(queue));
     }
 
     /// Removes a closed queue whose tasks have all finished, unless its slice is under way.
@@ -299,8 +329,14 @@ impl Core {
         if !queue.closed.get() || queue.live.get() > 0 || self.runs(queue) {
             return;
         }
+        if queue.drains.get() {
+            return self.end_drain(queue);
+        }
         if self.has_children(queue) || queue.removed.replace(true) {
             return;
+        }
+        if queue.is_awaited.get() {
+            self.dismiss_waiters(queue);
         }
         self.collect_refused(&queue.name.borrow());
         self.shared.remove_name(&queue.name.borrow(), queue.id);

@@ -9,6 +9,8 @@
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
+use clockworker_schedulers::QueueId;
+
 use super::Core;
 use super::queue::RunQueue;
 use crate::queue::{GroupIndex, Limits, Line, NO_GROUP, QueueError, Waiter, WaiterState, Waiters};
@@ -60,11 +62,16 @@ impl RunQueue {
     }
 
     /// Adds a waiter to a line.
-    fn enter_line(&self, line: Line, group: GroupIndex, waker: Waker) -> Rc<Waiter> {
+    fn enter_line(
+        &self,
+        line: Line,
+        (group, from): (GroupIndex, Option<QueueId>),
+        waker: Waker,
+    ) -> Rc<Waiter> {
         if line != Line::Queue {
             self.records.borrow_mut().await_place(group);
         }
-        self.waiters.borrow_mut().enter(line, group, waker)
+        self.waiters.borrow_mut().enter(line, (group, from), waker)
     }
 }
 
@@ -80,11 +87,48 @@ impl Core {
 
     #[cold]
     fn look_for_room(&self, queue: &RunQueue, group: GroupIndex) -> Result<(), Refused> {
-        self.refusal(queue).or_else(|| queue.full(group)).map_or(Ok(()), Err)
+        self.look_for_room_from(queue, group, self.current_queue())
     }
 
-    /// Why a queue takes no more tasks for good, if it is so.
-    fn refusal(&self, queue: &RunQueue) -> Option<Refused> {
+    /// Whether a queue takes a task that comes `from` another queue, or whose parent is there.
+    #[inline]
+    pub(super) fn may_come(
+        &self,
+        queue: &RunQueue,
+        group: GroupIndex,
+        from: impl FnOnce() -> Option<Rc<RunQueue>>,
+    ) -> Result<(), Refused> {
+        if queue.live.get() < queue.takes_below.get() {
+            return Ok(());
+        }
+        self.look_for_room_from(queue, group, from())
+    }
+
+    #[cold]
+    fn look_for_room_from(
+        &self,
+        queue: &RunQueue,
+        group: GroupIndex,
+        from: Option<Rc<RunQueue>>,
+    ) -> Result<(), Refused> {
+        self.refusal(queue, from.as_deref()).or_else(|| queue.full(group)).map_or(Ok(()), Err)
+    }
+
+    /// Why a queue takes no more tasks for good from there, if it is so.
+    pub(super) fn refusal(&self, queue: &RunQueue, from: Option<&RunQueue>) -> Option<Refused> {
+        self.refusal_of_outsiders(queue).filter(|_| !from.is_some_and(|from| self.admits_child(queue, from)))
+    }
+
+    /// Whether a queue takes tasks from another, though from no outsider: both drain.
+    fn admits_child(&self, queue: &RunQueue, from: &RunQueue) -> bool {
+        let all_drain = self.ending.drains();
+        if queue.removed.get() || self.ending.stopped().is_some() && !all_drain {
+            return false;
+        }
+        queue.drains.get() && (all_drain || from.drains.get()) || all_drain && !queue.closed.get()
+    }
+
+    fn refusal_of_outsiders(&self, queue: &RunQueue) -> Option<Refused> {
         match self.ending.stopped() {
             Some(Stopped::ShutDown) => Some(Refused::ShutDown),
             Some(Stopped::Dropped) => Some(Refused::ExecutorDropped),
@@ -123,10 +167,13 @@ impl Core {
             },
         };
         // Cloning the waker was foreign code.
-        match (self.refusal(queue), waiter.state()) {
+        let refusal = self.refusal(queue, self.current_queue().as_deref());
+        match (refusal, waiter.state()) {
             (Some(refused), _) => Poll::Ready(Err(refused)),
             (None, WaiterState::Waits(_)) => Poll::Pending,
-            (None, WaiterState::Called | WaiterState::Gone) => Poll::Ready(Ok(())),
+            (None, WaiterState::Called) => Poll::Ready(Ok(())),
+            // Dismissed, as no child stood in line then.
+            (None, WaiterState::Gone) => Poll::Ready(Err(Refused::QueueClosed)),
         }
     }
 
@@ -136,7 +183,8 @@ impl Core {
             Some(Refused::GroupFull) => Line::Group(group),
             _ => Line::Queue,
         };
-        let waiter = queue.enter_line(line, group, waker);
+        let from = self.current_queue().map(|from| from.id);
+        let waiter = queue.enter_line(line, (group, from), waker);
         self.give_room(queue);
         waiter
     }
@@ -183,9 +231,13 @@ impl Core {
         self.note_room(queue);
     }
 
-    /// Tells all that wait that the queue takes no more tasks.
+    /// Tells those that wait, and of whom it takes no more tasks.
     pub(super) fn dismiss_waiters(&self, queue: &RunQueue) {
-        let waiting = queue.waiters.borrow_mut().dismiss();
+        let is_refused = |from: Option<QueueId>| {
+            let from = from.and_then(|from| self.queue(from));
+            self.refusal(queue, from.as_deref()).is_some()
+        };
+        let waiting = queue.waiters.borrow_mut().dismiss(is_refused);
         self.note_room(queue);
         waiting.iter().for_each(|waiter| waiter.wake());
     }
@@ -197,6 +249,10 @@ impl Core {
         let waits = waiters.len() > 0;
         let asks_more = waits || waiters.reserved() > 0 || !limits.only_count_live();
         queue.is_awaited.set(waits);
-        queue.takes_below.set(if asks_more || self.refusal(queue).is_some() { 0 } else { limits.max_live() });
+        queue.takes_below.set(if asks_more || self.refusal_of_outsiders(queue).is_some() {
+            0
+        } else {
+            limits.max_live()
+        });
     }
 }

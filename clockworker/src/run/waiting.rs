@@ -1,4 +1,4 @@
-//! [`Waiting`]: those who wait for one thing to happen; and what they wait for: that [no task is left](Emptied), that a
+//! [`Waiting`]: those who wait for one thing to happen; and what they wait for: [something of the executor](Until), that a
 //! [queue is gone](Gone).
 
 use std::cell::RefCell;
@@ -55,45 +55,61 @@ impl Waiting {
     }
 }
 
-/// Waits until no task is left.
-pub(crate) struct Emptied {
+/// Waits for something of the whole executor.
+pub(crate) struct Until {
     core: Rc<Core>,
-    /// The key of its waker in `Ending::waiting`.
+    is_so: fn(&Core) -> bool,
+    /// Those who wait for that.
+    waiting: fn(&Core) -> &Waiting,
+    /// The key of its waker there.
     key: Option<usize>,
 }
 
-impl Emptied {
-    pub(crate) fn new(core: &Rc<Core>) -> Self {
-        Self { core: Rc::clone(core), key: None }
+impl Until {
+    /// Waits until no task is left, and none is on its way from another thread. `after_last_finish` wakes it when the last
+    /// task has finished, or when what came from other threads was admitted and held no task.
+    pub(crate) fn emptied(core: &Rc<Core>) -> Self {
+        Self {
+            core: Rc::clone(core),
+            is_so: Core::none_is_left,
+            waiting: |core| &core.ending.waiting,
+            key: None,
+        }
     }
 
-    /// Ready once no task is left, and none is on its way from another thread. `after_last_finish` wakes it when the last
-    /// task has finished, or when what came from other threads was admitted and held no task.
+    /// Waits until [`request_stop`](Core::request_stop).
+    pub(crate) fn stop_requested(core: &Rc<Core>) -> Self {
+        let is_so = |core: &Core| core.ending.stop_requested.get();
+        Self { core: Rc::clone(core), is_so, waiting: |core| &core.ending.awaits_stop, key: None }
+    }
+
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.none_is_left() {
+        if (self.is_so)(&self.core) {
             return coop::poll_proceed(cx);
         }
-        self.core.ending.waiting.register(&mut self.key, cx.waker());
+        (self.waiting)(&self.core).register(&mut self.key, cx.waker());
         // Cloning the waker was foreign code, which may have run the executor.
-        if self.none_is_left() { Poll::Ready(()) } else { Poll::Pending }
+        if (self.is_so)(&self.core) { Poll::Ready(()) } else { Poll::Pending }
     }
+}
 
+impl Core {
     fn none_is_left(&self) -> bool {
-        if self.core.live() > 0 {
+        if self.live() > 0 {
             return false;
         }
-        if self.core.has_mail() {
+        if self.has_mail() {
             // This may be inside a poll, where nothing is admitted.
-            self.core.ending.await_mail();
+            self.ending.await_mail();
             return false;
         }
         true
     }
 }
 
-impl Drop for Emptied {
+impl Drop for Until {
     fn drop(&mut self) {
-        self.core.ending.waiting.leave(self.key);
+        (self.waiting)(&self.core).leave(self.key);
     }
 }
 

@@ -70,7 +70,7 @@ where
     F::Output: Send + 'static,
 {
     debug_assert!(!key.has_slot());
-    let key = if placement.is_some() { RecordKey { slot: RecordKey::PLACED, ..key } } else { key };
+    let key = if placement.is_some() { key.placed() } else { key };
     let future = Remote::Make(Some(make));
     let state = State::spawned_notified();
     let header = Cell::allocate(state, shared.clone(), Phase::Parked, key, label, Stage::Future(future));

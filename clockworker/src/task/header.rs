@@ -6,6 +6,8 @@ use std::mem::{ManuallyDrop, replace};
 use std::ptr::{self, NonNull};
 use std::task::Context;
 
+use clockworker_schedulers::QueueId;
+
 use super::finished;
 use super::joiner::{Joiner, Unpacked};
 use super::label::Marks;
@@ -88,13 +90,39 @@ pub(crate) struct RecordKey {
 
 impl RecordKey {
     pub(crate) const NO_SLOT: u32 = u32::MAX;
-    /// The same, and the task has a [placement](super::Placement).
-    pub(crate) const PLACED: u32 = u32::MAX - 1;
+    /// From here on it is no slot: the bits below say what is known of a task without a record.
+    const SLOTS: u32 = 1 << 31;
+    /// Clear if the task has a [placement](super::Placement).
+    const UNPLACED: u32 = 1 << 30;
+    /// The generation of its parent's queue, as far as it fits; all are set if no parent is known.
+    const PARENT: u32 = Self::UNPLACED - 1;
+
+    /// In place of a slot: the task has a parent in that queue.
+    pub(crate) fn child_of(queue: QueueId) -> u32 {
+        Self::NO_SLOT & !Self::PARENT | queue.generation() & Self::PARENT
+    }
+
+    /// Whether that queue is its parent's. Of a task without a record.
+    pub(crate) fn is_child_of(&self, queue: QueueId) -> bool {
+        let parent = self.slot & Self::PARENT;
+        parent != Self::PARENT && parent == queue.generation() & Self::PARENT
+    }
+
+    /// The same, of a task with a placement.
+    pub(super) fn placed(self) -> Self {
+        Self { slot: self.slot & !Self::UNPLACED, ..self }
+    }
+
+    /// Whether a task without a record has a placement.
+    #[inline]
+    pub(crate) fn is_placed(&self) -> bool {
+        self.slot & Self::UNPLACED == 0
+    }
 
     /// Whether the task has a record.
     #[inline]
     pub(crate) fn has_slot(&self) -> bool {
-        self.slot < Self::PLACED
+        self.slot < Self::SLOTS
     }
 }
 

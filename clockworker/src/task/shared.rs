@@ -52,6 +52,8 @@ struct Named {
     id: QueueId,
     /// Whether it takes tasks. If not, the name is free.
     is_open: bool,
+    /// Whether it takes tasks of children, if it is not open.
+    drains: bool,
     /// Spawns refused since it was closed that the owner has not counted yet.
     refused: u64,
 }
@@ -61,6 +63,19 @@ struct Named {
 pub(crate) enum Stopped {
     ShutDown,
     Dropped,
+}
+
+/// Whether tasks may still be spawned by others that are under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Children {
+    Admit,
+    Refuse,
+}
+
+impl Named {
+    fn close(&mut self, children: Children) {
+        (self.is_open, self.drains) = (false, children == Children::Admit);
+    }
 }
 
 impl Local {
@@ -149,11 +164,14 @@ impl Shared {
         placement
     }
 
-    /// The names of the open queues, in their order.
-    pub(crate) fn queue_names(&self) -> Vec<String> {
+    /// The names of the queues that may take tasks, in their order.
+    pub(crate) fn queue_names(&self, of_child: bool) -> Vec<String> {
         let names = self.names();
         let queues = names.queues.iter();
-        queues.filter(|(_, named)| named.is_open).map(|(name, _)| name.to_string()).collect()
+        queues
+            .filter(|(_, named)| named.is_open || of_child && named.drains)
+            .map(|(name, _)| name.to_string())
+            .collect()
     }
 
     /// Makes a queue known to other threads. False if the name is taken.
@@ -162,7 +180,7 @@ impl Shared {
         if names.queues.get(name).is_some_and(|named| named.is_open) {
             return false;
         }
-        let closed = names.queues.insert(name.into(), Named { id, is_open: true, refused: 0 });
+        let closed = names.queues.insert(name.into(), Named { id, is_open: true, drains: false, refused: 0 });
         names.refused += closed.map_or(0, |closed| closed.refused);
         true
     }
@@ -173,16 +191,17 @@ impl Shared {
         if names.queues.get(name).is_some_and(|named| named.is_open) {
             return false;
         }
-        let displaced = names.queues.insert(name.into(), Named { id, is_open: true, refused: 0 });
+        let displaced =
+            names.queues.insert(name.into(), Named { id, is_open: true, drains: false, refused: 0 });
         names.queues.remove(old);
         names.refused += displaced.map_or(0, |closed| closed.refused);
         true
     }
 
-    /// Hides a closed queue from other threads. Spawns that name it are refused, and counted.
-    pub(crate) fn close_name(&self, name: &str) {
-        if let Some(named) = self.names().queues.get_mut(name) {
-            named.is_open = false;
+    /// Hides a closed queue from other threads, or from all but children. Spawns that name it are refused, and counted.
+    pub(crate) fn close_name(&self, name: &str, id: QueueId, children: Children) {
+        if let Some(named) = self.names().queues.get_mut(name).filter(|named| named.id == id) {
+            named.close(children);
         }
     }
 
@@ -216,19 +235,27 @@ impl Shared {
         std::mem::take(&mut self.names().refused)
     }
 
-    /// The queue of that name.
-    pub(crate) fn find(&self, name: &str) -> Result<Option<QueueId>, Stopped> {
+    /// The queue of that name, if it may take tasks, or a child.
+    pub(crate) fn find(
+        &self,
+        name: &str,
+        of_child: impl FnOnce() -> bool,
+    ) -> Result<Option<QueueId>, Stopped> {
         let names = self.names();
         match names.queues.get(name) {
-            Some(named) if named.is_open => Ok(Some(named.id)),
+            Some(named) if named.is_open || named.drains && of_child() => Ok(Some(named.id)),
             _ => names.stopped.map_or(Ok(None), Err),
         }
     }
 
-    /// Takes all names away: spawns from other threads are refused for this reason.
-    pub(crate) fn refuse_tasks(&self, why: Stopped) {
+    /// Refuses spawns from other threads for this reason. Takes all names away, unless children are to find them.
+    pub(crate) fn refuse_tasks(&self, why: Stopped, children: Children) {
         let mut names = self.names();
         names.stopped = Some(why);
+        if children == Children::Admit {
+            names.queues.values_mut().filter(|named| named.is_open).for_each(|named| named.close(children));
+            return;
+        }
         let left: u64 = names.queues.values().map(|named| named.refused).sum();
         names.refused += left;
         names.queues.clear();

@@ -1,5 +1,6 @@
 //! Runs: how far one poll of `run_until` goes, who wakes the host, which executor is current, and the last run of all.
 
+mod drain;
 mod drained;
 mod driving;
 mod enter;
