@@ -215,21 +215,6 @@ fn liveness() {
     assert!(output.contains(", spawned at examples/liveness.rs:"), "{output}");
 }
 
-#[test]
-fn shutdown() {
-    let output = output("shutdown");
-    let lines: Vec<&str> = output.lines().collect();
-    let [.., hangs, report, late] = lines[..] else { panic!("{output}") };
-    assert_eq!(hangs, "one that hangs is closed");
-    // On a machine that stops for a fifth of a second the slower ones are cancelled too.
-    assert!(
-        report.starts_with("deadline passed: ") && report.ends_with(" cancelled, 0 panicked"),
-        "{report}"
-    );
-    assert_eq!(output.matches(" is closed\n").count(), 3, "{output}");
-    assert_eq!(late, "late: refused");
-}
-
 /// Each program is in the index, and has a test.
 #[test]
 fn the_index_is_complete() {
