@@ -1,7 +1,7 @@
 //! How do I give work to the executor from other threads?
 //!
 //! With a `Handle`, which is `Send` and `Clone`. It takes a closure that makes the future, since the future itself need not
-//! be `Send`: it is made, polled and dropped on the executor's thread.
+//! be `Send`: it is made, polled and dropped on the executor's thread. It sends without bound: `src/room.rs` has permits.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]

@@ -19,6 +19,30 @@ use crate::task::{
 /// It sends a `Send` closure; the future that this makes need not be `Send`, since it is made, polled and dropped on the
 /// executor's thread. **Dropping a handle does nothing**, and a handle does not keep the executor alive.
 ///
+/// **It sends without bound.** What other threads have spawned waits in memory until the executor takes it in, which a long poll
+/// delays. A place of a semaphore that each task holds bounds both what is on its way and what lives:
+///
+/// ```
+/// use std::sync::Arc;
+/// use tokio::sync::Semaphore;
+///
+/// let ex = clockworker::Executor::new();
+/// let handle = ex.handle();
+/// let room = Arc::new(Semaphore::new(100)); // `close` wakes those who wait
+/// let thread = std::thread::spawn(move || {
+///     for _request in 0..1_000 {
+///         let place = futures::executor::block_on(Arc::clone(&room).acquire_owned()).unwrap();
+///         handle.spawn(|| async move {
+///             let _place = place;
+///             // serve the request
+///         });
+///     }
+/// });
+/// # ex.block_on(async { while !thread.is_finished() { clockworker::yield_now().await } });
+/// ```
+///
+/// `examples/src/room.rs` makes it a type, whose `try_reserve` and `reserve` give permits to spawn.
+///
 /// # Example
 ///
 /// ```

@@ -7,6 +7,7 @@
 pub mod adaptive_limit;
 #[cfg(unix)]
 pub mod per_core;
+pub mod room;
 pub mod web;
 
 use std::io::{self, Write};

@@ -224,6 +224,7 @@ fn the_index_is_complete() {
         include_str!("web.rs"),
         include_str!("per_core.rs"),
         include_str!("http_service.rs"),
+        include_str!("shutdown.rs"),
     ];
     let tests = tests.concat();
     for file in include_str!("../Cargo.toml").lines().filter_map(|line| line.strip_prefix("path = ")) {
