@@ -38,6 +38,9 @@ pub(crate) enum Cause {
     ExecutorDropped,
     /// The task was refused when it was spawned.
     Refused(Refused),
+    /// It is tokio's, which does not say why.
+    #[cfg(feature = "tokio")]
+    ByTokio,
 }
 
 /// Why a task was refused when it was spawned.
@@ -152,6 +155,8 @@ impl fmt::Display for Cause {
             Cause::ShutDown => "was cancelled: its executor was shut down",
             Cause::ExecutorDropped => "was cancelled: its executor was dropped",
             Cause::Refused(refused) => return write!(f, "was refused: {refused}"),
+            #[cfg(feature = "tokio")]
+            Cause::ByTokio => "was cancelled by tokio",
         })
     }
 }
@@ -200,5 +205,39 @@ impl std::error::Error for JoinError {}
 impl From<JoinError> for io::Error {
     fn from(error: JoinError) -> io::Error {
         io::Error::other(error)
+    }
+}
+
+/// So that `?` takes the errors of `spawn_blocking` and of local tasks alike. Keeps whether the task was cancelled or panicked,
+/// with the payload. The [id](JoinError::id) is tokio's number, which a task here may have as well.
+///
+/// # Example
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), clockworker::JoinError> {
+/// use clockworker::{Executor, JoinError, spawn_local};
+///
+/// let ex = Executor::new();
+/// let sum = ex.run_until(async {
+///     let blocking = tokio::task::spawn_blocking(|| 20).await?;
+///     let local = spawn_local(async { 22 }).await?;
+///     Ok::<_, JoinError>(blocking + local)
+/// });
+/// assert_eq!(sum.await?, 42);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "tokio")]
+impl From<tokio::task::JoinError> for JoinError {
+    #[cfg_attr(feature = "observe", track_caller)]
+    fn from(error: tokio::task::JoinError) -> Self {
+        // The only way to the number is its text.
+        let id = error.id().to_string().parse().ok().and_then(Id::from_u64).unwrap_or_else(Id::next);
+        let label = Label::here();
+        match error.try_into_panic() {
+            Ok(payload) => Self::panicked(id, label, payload),
+            Err(_cancelled) => Self::cancelled(id, label, Cause::ByTokio),
+        }
     }
 }

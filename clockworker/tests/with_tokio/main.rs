@@ -13,6 +13,7 @@ mod blocking;
 mod coop;
 mod coop_host;
 mod differences;
+mod join_errors;
 mod local_set;
 mod local_set_runs;
 mod third_party;
