@@ -81,6 +81,7 @@ mod task;
 mod builder;
 mod current_tag;
 mod executor;
+mod futures_spawn;
 mod gone_error;
 mod group;
 mod group_builder;

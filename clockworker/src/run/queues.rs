@@ -163,8 +163,7 @@ impl Core {
 
     /// The queue of that name, if it takes tasks of the caller.
     pub(crate) fn find_queue(&self, name: &str) -> Option<Rc<RunQueue>> {
-        let queue = self.queue(self.shared.find(name, || true).ok().flatten()?)?;
-        self.refusal(&queue, self.current_queue().as_deref()).is_none().then_some(queue)
+        self.queue(self.shared.find(name, || true).ok().flatten()?).filter(|queue| !self.refuses(queue))
     }
 
     /// All queues, closed ones with tasks included, in the order of their indices.

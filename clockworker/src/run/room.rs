@@ -114,8 +114,13 @@ impl Core {
         self.refusal(queue, from.as_deref()).or_else(|| queue.full(group)).map_or(Ok(()), Err)
     }
 
+    /// Whether a queue takes no more tasks for good of the task that is being polled, or of nobody if none is.
+    pub(crate) fn refuses(&self, queue: &RunQueue) -> bool {
+        self.refusal(queue, self.current_queue().as_deref()).is_some()
+    }
+
     /// Why a queue takes no more tasks for good from there, if it is so.
-    pub(super) fn refusal(&self, queue: &RunQueue, from: Option<&RunQueue>) -> Option<Refused> {
+    fn refusal(&self, queue: &RunQueue, from: Option<&RunQueue>) -> Option<Refused> {
         self.refusal_of_outsiders(queue).filter(|_| !from.is_some_and(|from| self.admits_child(queue, from)))
     }
 

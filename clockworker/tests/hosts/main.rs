@@ -7,6 +7,7 @@
 mod support;
 
 mod beside;
+mod futures_spawn;
 mod host;
 #[cfg(feature = "hyper")]
 mod hyper_executor;
