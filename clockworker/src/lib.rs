@@ -78,6 +78,7 @@ mod run;
 mod task;
 
 // What a user holds.
+mod abort_on_drop;
 mod builder;
 mod current_tag;
 mod executor;
@@ -116,6 +117,7 @@ mod scenes;
 pub use clockworker_schedulers as schedulers;
 pub use clockworker_schedulers::{Cap, CapError, MAX_DEPTH};
 
+pub use abort_on_drop::AbortOnDropHandle;
 pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use current_tag::current_tag;

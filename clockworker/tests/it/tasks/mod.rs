@@ -2,6 +2,7 @@
 
 mod abort;
 mod abort_delay;
+mod abort_on_drop;
 mod faults;
 mod join_set;
 mod large;
