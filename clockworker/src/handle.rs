@@ -267,7 +267,7 @@ impl Handle {
         matches!(self.shared.find(name, || self.is_inside()), Ok(Some(_)))
     }
 
-    /// Whether the executor takes no more tasks: it was shut down or dropped.
+    /// Whether the executor takes no more tasks of this handle: it was drained, shut down or dropped.
     pub fn is_stopped(&self) -> bool {
         self.shared.find(DEFAULT_QUEUE, || self.is_inside()).is_err()
     }

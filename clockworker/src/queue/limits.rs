@@ -2,7 +2,7 @@
 
 use super::QueueError;
 
-/// The most tasks of a queue. With the groups and the tombstones their slots fit 32 bits.
+/// The most tasks of a queue. With the groups and the tombstones their slots fit 31 bits.
 pub(crate) const MAX_TASKS: usize = 1 << 30;
 
 /// The most tasks that a queue and each of its groups take. `None` where the user has set no limit.

@@ -298,7 +298,8 @@ impl Core {
         self.remove_if_done(queue);
     }
 
-    /// Ends the drain of a queue, and of those that drain with it, unless one has a task: it may spawn into any of them.
+    /// Ends the drain of a queue, and of those that drain with it, unless one has a task: it may spawn into any of them. O(queues),
+    /// each time that one of them has no task left.
     #[cold]
     fn end_drain(&self, queue: &RunQueue) {
         let mut top = queue;

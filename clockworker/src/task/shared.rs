@@ -217,8 +217,9 @@ impl Shared {
     /// Counts a refused spawn on the queue of that name, or for the executor if there is none.
     pub(crate) fn count_refused(&self, name: &str) {
         let mut names = self.names();
+        let is_stopped = names.stopped.is_some();
         match names.queues.get_mut(name) {
-            Some(named) if !named.is_open => named.refused += 1,
+            Some(named) if !named.is_open && !is_stopped => named.refused += 1,
             _ => names.refused += 1,
         }
     }

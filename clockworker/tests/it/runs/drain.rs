@@ -158,6 +158,9 @@ fn queues_are_found_by_children_only() {
     let deadline = Signal::new();
     let mut drain = pin!(ex.drain(deadline.wait()));
     assert_eq!(settle_run(drain.as_mut()), None);
+    let handle = ex.handle();
+    drop(elsewhere(|| handle.spawn_on("q", || async {})));
+    assert_eq!(ex.stats().refused, 1);
     assert!(ex.queue("q").is_none() && ex.new_queue("new").create().unwrap_err().is_stopped());
     start.set();
     assert_eq!(settle_run(drain.as_mut()), None);

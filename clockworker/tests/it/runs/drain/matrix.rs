@@ -288,6 +288,7 @@ fn play(who: Who, time: Time, what: What, place: Place) {
         "{report}"
     );
     let stats = world.ex.stats();
+    assert_eq!(stats.refused, u64::from(!is_taken && who != Moved));
     assert_eq!((stats.live, stats.spawned), (0, stats.completed + stats.cancelled + stats.panicked));
     let gone = what != What::Executor;
     assert!(world.ex.queues().iter().all(|queue| !gone || !["home", "other"].contains(&&*queue.name())));
