@@ -46,6 +46,7 @@
 //! | tokio `multi_thread` | the same: `block_on` keeps to its thread | |
 //! | tokio `LocalSet` | `run_until` in it, or in a `spawn_local` task | |
 //! | monoio (io_uring, legacy) | `rt.block_on(clockworker::monoio::with_timers(ex.run_until(…)))` | turn on the feature `monoio`. Without `with_timers`, monoio 0.2.4 serves its sockets beside a busy executor, but fires no timers (monoio issue 370) and runs no other task; and without monoio's own feature `sync`, which the feature `monoio` turns on, not even its sockets |
+//! | tokio-uring | `tokio_uring::start(ex.run_until(…))` | it hands I/O to the kernel only when its thread parks. While tasks are ready all the time it never does, so their I/O does not begin: [cap](QueueBuilder::cap) queues that never rest |
 //! | smol, futures, … | `smol::block_on(ex.run_until(…))` | |
 //! | none | [`Executor::block_on`] | no timers, no I/O |
 //!
@@ -53,6 +54,11 @@
 //!
 //! A poll cannot be cut short. Slices, shares and the host's share of the thread are exact to one poll, so keep polls short:
 //! split long computations with [`yield_if_due`], which costs a clock reading (some ten nanoseconds) when nothing is due.
+//!
+//! A future that returns `Pending` without keeping its waker for somebody who wakes it is polled no more, as under any executor.
+//! Its task stays until it is aborted: it counts in [`max_live`](QueueBuilder::max_live), and a [drain](Executor::drain) waits for it
+//! until the deadline. To find it, turn on the feature `observe`: [`Executor::look_at_tasks`], and the dump of
+//! `clockworker-observe`, say of each task where it was spawned and since when it waits.
 //!
 //! # Features
 //!

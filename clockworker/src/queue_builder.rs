@@ -55,7 +55,8 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
     /// A full queue refuses tasks, whatever spawns them: [`spawn`](Queue::spawn) gives a handle with an
     /// [error](crate::JoinError::is_full), [`try_spawn`](Queue::try_spawn) gives the future back, and
     /// [`spawn_when_room`](Queue::spawn_when_room) waits. An aborted task counts until its future was dropped. A queue without
-    /// limits pays nothing for them. [`Queue::set_max_live`] changes the limit, also the default queue's.
+    /// limits pays nothing for them. Tasks of queues [below](Queue::new_queue) do not count: each queue has a limit of its own.
+    /// [`Queue::set_max_live`] changes the limit, also the default queue's.
     pub fn max_live(mut self, most: usize) -> Self {
         self.options.limits.live = Some(most);
         self

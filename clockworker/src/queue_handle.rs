@@ -208,8 +208,8 @@ impl Queue {
     /// a request among its siblings, and adding or removing one changes nothing for other branches. The queue's own tasks compete
     /// with its children **as one more child of share 1**, with the queue's request; for another share, give them a child of
     /// their own. A queue with children has no [cap](Queue::set_cap), but a child may; neither is
-    /// [idle](QueueBuilder::idle). At most [`MAX_DEPTH`](crate::MAX_DEPTH) queues are above a queue. `docs/BOUNDS.md` says what a
-    /// child gets whatever the others do.
+    /// [idle](QueueBuilder::idle). Limits on [tasks](QueueBuilder::max_live) are each queue's own. At most
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH) queues are above a queue. `docs/BOUNDS.md` says what a child gets whatever the others do.
     ///
     /// # Example
     ///

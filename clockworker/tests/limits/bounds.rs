@@ -159,3 +159,12 @@ fn there_are_never_more_than_the_limit_says() {
     assert_eq!((stats.spawned + stats.refused, stats.live), (100, 0));
     assert_eq!(stats.completed, output(taken).unwrap());
 }
+
+#[test]
+fn tasks_of_queues_below_do_not_count() {
+    let ex = untimed();
+    let parent = ex.new_queue("parent").max_live(1).max_live_per_group(1).create().unwrap();
+    let child = parent.new_queue("child").max_live(2).create().unwrap();
+    assert!(takes(&child) && takes(&child) && !takes(&child));
+    assert!(takes(&parent) && !takes(&parent));
+}
