@@ -4,6 +4,8 @@ use std::fmt;
 use std::future::Future;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
+use clockworker_schedulers::QueueId;
+
 use crate::builder::DEFAULT_QUEUE;
 use crate::gone_error::GoneError;
 use crate::large::boxed_if_large;
@@ -14,7 +16,8 @@ use crate::task::{
     JoinHandle, Label, Placement, RecordKey, Refused, SharedRef, Stopped, refuse, spawn_remote,
 };
 
-/// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle).
+/// Spawns tasks on an executor from any thread. From [`Executor::handle`](crate::Executor::handle), or from
+/// [`Queue::handle`](crate::Queue::handle) for one of its queues.
 ///
 /// It sends a `Send` closure; the future that this makes need not be `Send`, since it is made, polled and dropped on the
 /// executor's thread. **Dropping a handle does nothing**, and a handle does not keep the executor alive.
@@ -63,13 +66,24 @@ use crate::task::{
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: SharedRef,
+    /// What [`spawn`](Handle::spawn) looks up. In a queue's handle it is [`OWN`], so that the path of others has no question more.
+    pub(crate) default_name: &'static str,
+    /// Whose handle it is, if it is a queue's.
+    own: Option<QueueId>,
     /// What the keys of its tasks have in place of a slot: whose children they are.
     no_slot: u32,
 }
 
+/// No queue has the empty name: in a queue's handle it stands for that queue.
+const OWN: &str = "";
+
 impl Handle {
     pub(crate) fn new(shared: SharedRef) -> Self {
-        Self { shared, no_slot: RecordKey::NO_SLOT }
+        Self { shared, default_name: DEFAULT_QUEUE, own: None, no_slot: RecordKey::NO_SLOT }
+    }
+
+    pub(crate) fn of_queue(shared: SharedRef, own: QueueId) -> Self {
+        Self { default_name: OWN, own: Some(own), ..Self::new(shared) }
     }
 
     /// A handle to the executor that runs on this thread or was [entered](crate::Executor::enter) here. None if there is none.
@@ -97,7 +111,7 @@ impl Handle {
         let core = context::current()?;
         let queue = core.current_queue();
         let no_slot = queue.map_or(RecordKey::NO_SLOT, |queue| RecordKey::child_of(queue.id));
-        Some(Self { shared: core.shared.clone(), no_slot })
+        Some(Self { no_slot, ..Self::new(core.shared.clone()) })
     }
 
     /// Whether it was made inside a task.
@@ -105,7 +119,8 @@ impl Handle {
         self.no_slot != RecordKey::NO_SLOT
     }
 
-    /// Spawns a task on the default queue: the one named [`DEFAULT_QUEUE`].
+    /// Spawns a task on the handle's queue: the one that it is [from](crate::Queue::handle), under whatever name, or the one named
+    /// [`DEFAULT_QUEUE`].
     ///
     /// Returns at once, without waiting for the executor. If the executor was shut down or dropped, `make` is dropped here,
     /// and the join handle gives an error that says so. (The join handle of a spawn that races with the end of a shutdown may
@@ -121,7 +136,7 @@ impl Handle {
         F: Future + 'static,
         F::Output: Send + 'static,
     {
-        boxed_if_large!(make: M => F, self.spawn_on(DEFAULT_QUEUE, make))
+        boxed_if_large!(make: M => F, self.spawn_on(self.default_name, make))
     }
 
     /// Spawns a task on the queue of that name.
@@ -247,11 +262,14 @@ impl Handle {
 
     /// The key of tasks for the queue of that name, which have no records yet.
     fn find(&self, queue: &str) -> Result<RecordKey, Refused> {
+        let key = |id: QueueId| RecordKey {
+            queue: id.index() as u32,
+            slot: self.no_slot,
+            generation: id.generation(),
+        };
         match self.shared.find(queue, || self.is_inside()) {
-            Ok(Some(id)) => {
-                Ok(RecordKey { queue: id.index() as u32, slot: self.no_slot, generation: id.generation() })
-            }
-            Ok(None) => Err(Refused::NoSuchQueue),
+            Ok(Some(id)) => Ok(key(id)),
+            Ok(None) => self.own.filter(|_| queue == OWN).map(key).ok_or(Refused::NoSuchQueue),
             Err(Stopped::ShutDown) => Err(Refused::ShutDown),
             Err(Stopped::Dropped) => Err(Refused::ExecutorDropped),
         }

@@ -11,6 +11,7 @@ use clockworker_schedulers::{Attributes, Scheduler, Share};
 
 use crate::group::Group;
 use crate::group_builder::GroupBuilder;
+use crate::handle::Handle;
 use crate::large::{boxed_if_large, is_large};
 use crate::queue::{NO_GROUP, QueueError};
 use crate::queue_builder::{QueueBuilder, request_ns};
@@ -25,7 +26,8 @@ use crate::try_spawn::{TrySpawnError, try_spawn, try_spawn_boxed};
 ///
 /// This is a handle; clones are the same queue. **Dropping it does nothing** to the queue, which lives until it is
 /// [closed](Queue::close) and its last task has finished, or its executor is dropped. A handle that outlives its
-/// executor refuses spawns and changes, and goes on showing its last statistics.
+/// executor refuses spawns and changes, and goes on showing its last statistics. It is not `Send`; [`handle`](Queue::handle) gives
+/// what is.
 ///
 /// # Example
 ///
@@ -237,6 +239,30 @@ impl Queue {
     /// ```
     pub fn new_queue<'a>(&'a self, name: &'a str) -> QueueBuilder<'a> {
         QueueBuilder::new(&self.core, name).below(&self.inner)
+    }
+
+    /// A handle for other threads, and for what must be `Send`, whose [`spawn`](Handle::spawn) is on this queue.
+    ///
+    /// A `Queue` is not `Send`, and neither is a closure that captures one or a future that holds one across an `.await`. Frameworks
+    /// such as axum ask for handlers that are `Send`, also on a thread of their own: with a `Queue` in it one is no `Handler`, and the
+    /// compiler's error does not say why. Give it this handle instead.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use clockworker::{Executor, Queue};
+    ///
+    /// let ex = Executor::new();
+    /// let background = ex.new_queue("background").create()?.handle();
+    /// let handler = move || background.spawn(async || Queue::current().unwrap().name());
+    /// let task = std::thread::spawn(handler).join().unwrap();
+    /// assert_eq!(ex.block_on(task)?, "background");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn handle(&self) -> Handle {
+        Handle::of_queue(self.core.shared.clone(), self.inner.id)
     }
 
     /// The queue below which this one was created, if any. Also once either is gone.

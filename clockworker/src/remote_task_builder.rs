@@ -5,7 +5,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::builder::DEFAULT_QUEUE;
 use crate::handle::Handle;
 use crate::large::boxed_if_large;
 use crate::task::{JoinHandle, Label, Placement};
@@ -38,10 +37,10 @@ pub struct RemoteTaskBuilder<'a> {
 
 impl<'a> RemoteTaskBuilder<'a> {
     pub(crate) fn new(handle: &'a Handle) -> Self {
-        Self { handle, queue: DEFAULT_QUEUE, placement: Placement::default(), name: None }
+        Self { handle, queue: handle.default_name, placement: Placement::default(), name: None }
     }
 
-    /// The name of the task's queue, the default queue's unless told otherwise.
+    /// The name of the task's queue, the [handle](Handle::spawn)'s queue unless told otherwise.
     pub fn queue(mut self, name: &'a str) -> Self {
         self.queue = name;
         self

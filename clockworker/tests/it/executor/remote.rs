@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::task::Poll;
 use std::thread;
 
-use clockworker::{JoinError, yield_now};
+use clockworker::{Group, JoinError, Queue, yield_now};
 use futures::executor::block_on;
 
 use crate::support::{
@@ -31,6 +31,35 @@ fn a_task_spawned_while_nobody_runs_the_executor_waits_for_the_next_run() {
     assert!(!task.is_finished());
     assert_eq!(ex.block_on(task).unwrap(), 1);
     assert_finished(&ex.stats(), 1, 0, 0);
+}
+
+#[test]
+fn a_queues_handle_spawns_on_it_whatever_its_name_until_it_is_closed() {
+    let ex = untimed();
+    let queue = ex.new_queue("queue").create().unwrap();
+    let handle = queue.handle();
+    let place = || async { Queue::current().map(|queue| queue.name()) };
+    let spawn = || elsewhere(|| handle.spawn(place));
+    assert_eq!(ex.block_on(spawn()).unwrap().as_deref(), Some("queue"));
+    let in_group = elsewhere(|| {
+        handle.new_task().group(7).spawn(|| async { Group::current().map(|group| group.key()) })
+    });
+    assert_eq!(ex.block_on(in_group).unwrap(), Some(7));
+    let on_another = elsewhere(|| handle.spawn_on("default", place));
+    assert_eq!(ex.block_on(on_another).unwrap().as_deref(), Some("default"));
+    queue.rename("renamed").unwrap();
+    ex.new_queue("queue").create().unwrap();
+    let (as_named, sent_before) = (spawn(), spawn());
+    queue.set_max_live(Some(1)).unwrap();
+    assert_eq!(ex.block_on(as_named).unwrap().as_deref(), Some("renamed"));
+    assert!(output(sent_before).unwrap_err().is_full());
+    queue.close();
+    let closed = spawn();
+    tick(&ex);
+    assert!(output(closed).unwrap_err().is_refused());
+    assert_eq!((queue.stats().spawned, queue.stats().refused), (4, 1));
+    drop(ex);
+    assert!(handle.is_stopped() && output(spawn()).unwrap_err().is_refused());
 }
 
 #[test]
