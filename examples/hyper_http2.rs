@@ -1,8 +1,8 @@
 //! How do I serve HTTP/2 with hyper in a queue?
 //!
-//! A connection of HTTP/2 spawns a task for each request, on the executor that its builder is given. With the feature
-//! `hyper` of `clockworker`, a queue is such an executor, and the service need not be `Send`. (With hyper-util's
-//! `TokioExecutor` the requests would run on tokio, in no queue.)
+//! A connection of HTTP/2 spawns a task for each request, on the executor that its builder is given. `clockworker_http::serve` gives it the
+//! queue of the connection, and the service need not be `Send`. (With hyper-util's `TokioExecutor` the requests would run on tokio, in
+//! no queue.)
 
 #![forbid(unsafe_code)]
 
@@ -11,29 +11,21 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::rc::Rc;
 
-use clockworker::Queue;
-use hyper::Response;
-use hyper::server::conn::http2;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
+use clockworker_examples::web;
+use clockworker_http::serve;
+use hyper::body::Incoming;
+use hyper::{Request, Response};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    clockworker_examples::web::serve(serve)
-}
-
-async fn serve(listener: TcpListener, requests: Queue) {
     let visits = Rc::new(Cell::new(0)); // not `Send`, and need not be
-    while let Ok((stream, _)) = listener.accept().await {
+    let service = tower::service_fn(move |_: Request<Incoming>| {
         let visits = Rc::clone(&visits);
-        let service = service_fn(move |_| {
-            let visits = Rc::clone(&visits);
-            async move {
-                visits.set(visits.get() + 1);
-                Ok::<_, Infallible>(Response::new(format!("visit {}", visits.get())))
-            }
-        });
-        let http2 = http2::Builder::new(requests.clone());
-        requests.spawn(http2.serve_connection(TokioIo::new(stream), service));
-    }
+        async move {
+            visits.set(visits.get() + 1);
+            Ok::<_, Infallible>(Response::new(format!("visit {}", visits.get())))
+        }
+    });
+    web::serve(|_, listener, requests| {
+        Ok(serve(listener, service, requests).with_graceful_shutdown(web::stop()))
+    })
 }

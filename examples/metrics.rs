@@ -13,15 +13,13 @@ use std::net::Ipv4Addr;
 use std::rc::Rc;
 
 use clockworker::{Executor, Handle, Queue};
+use clockworker_http::serve;
 use clockworker_observe::metrics::Exporter;
 use clockworker_observe::{Observation, Observe, Observer};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -40,30 +38,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         println!("listening on http://{}", listener.local_addr()?);
         let queues = [requests.clone(), admin];
-        requests.spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                clockworker::spawn_local(serve(stream, queues.clone(), Rc::clone(&page)));
-            }
-        });
-        tokio::signal::ctrl_c().await
-    }))?;
-    Ok(())
+        let service = tower::service_fn(move |request| answer(request, queues.clone(), Rc::clone(&page)));
+        let stop = async { drop(tokio::signal::ctrl_c().await) };
+        serve(listener, service, &requests).with_graceful_shutdown(stop).await;
+        Ok(())
+    }))
 }
 
-async fn serve(stream: TcpStream, queues: [Queue; 2], page: Rc<Page>) {
-    let service = service_fn(|request: Request<Incoming>| {
-        let ([requests, admin], page) = (queues.clone(), Rc::clone(&page));
-        async move {
-            let answer = if request.uri().path() == "/metrics" {
-                admin.spawn(async move { page.write().await }).await
-            } else {
-                requests.spawn(async { String::from("hello\n") }).await
-            };
-            Ok::<_, Infallible>(Response::new(answer.unwrap_or_else(|error| error.to_string())))
-        }
-    });
-    // A client that goes away is no error of this service.
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+async fn answer(
+    request: Request<Incoming>,
+    [requests, admin]: [Queue; 2],
+    page: Rc<Page>,
+) -> Result<Response<String>, Infallible> {
+    let answer = if request.uri().path() == "/metrics" {
+        admin.spawn(async move { page.write().await }).await
+    } else {
+        requests.spawn(async { String::from("hello\n") }).await
+    };
+    Ok(Response::new(answer.unwrap_or_else(|error| error.to_string())))
 }
 
 /// What Prometheus reads.

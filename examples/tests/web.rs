@@ -8,6 +8,7 @@ mod program;
 #[allow(dead_code, reason = "each test file uses a part")]
 mod service;
 
+use std::error::Error;
 use std::thread;
 
 use http_body_util::{BodyExt, Empty};
@@ -37,7 +38,7 @@ fn assert_visits(answers: Vec<String>) {
     assert_eq!(counts, Vec::from_iter(1..=CLIENTS * REQUESTS));
 }
 
-/// Over HTTP/1: a task for what accepts, and one per connection.
+/// Over HTTP/1: a task per connection.
 #[test]
 fn axum_service() {
     let service = Service::start("axum_service", &[]);
@@ -52,7 +53,7 @@ fn axum_service() {
     });
     assert!(answers.iter().all(|(status, _)| *status == 200));
     assert_visits(answers.into_iter().map(|(_, body)| body).collect());
-    assert_eq!(end(service), format!("{} tasks in the queue requests", 1 + CLIENTS));
+    assert_eq!(end(service), format!("{CLIENTS} tasks in the queue requests"));
 }
 
 /// What Prometheus reads: text, a series and its value per line.
@@ -69,8 +70,8 @@ fn metrics() {
         let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
         line.unwrap_or_else(|| panic!("no {series} in\n{page}")).parse::<f64>().unwrap()
     };
-    // The one that accepts, the connection, and one per request.
-    assert_eq!(value("clockworker_queue_tasks_spawned_total{queue=\"requests\"}") as usize, 2 + REQUESTS);
+    // The connection, and one per request.
+    assert_eq!(value("clockworker_queue_tasks_spawned_total{queue=\"requests\"}") as usize, 1 + REQUESTS);
     assert_eq!(value("clockworker_queue_tasks_completed_total{queue=\"requests\"}") as usize, REQUESTS);
     assert_eq!(value("clockworker_queue_share{queue=\"requests\"}"), 9.0);
     assert!(value("clockworker_queue_busy_seconds_total{queue=\"requests\"}") > 0.0);
@@ -95,7 +96,7 @@ async fn ask(mut sender: SendRequest<Empty<Bytes>>, url: String) -> String {
     String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
 }
 
-/// Over HTTP/2, all requests of a connection at the same time: a task for what accepts, one per connection, one per request.
+/// Over HTTP/2, all requests of a connection at the same time: a task per connection, and one per request.
 #[test]
 fn hyper_http2() {
     let service = Service::start("hyper_http2", &[]);
@@ -110,5 +111,38 @@ fn hyper_http2() {
         futures::future::join_all(asked).await
     });
     assert_visits(answers);
-    assert_eq!(end(service), format!("{} tasks in the queue requests", 1 + CLIENTS + CLIENTS * REQUESTS));
+    // With the clients: one that does not answer keeps the server from its end.
+    drop(rt);
+    assert_eq!(end(service), format!("{} tasks in the queue requests", CLIENTS + CLIENTS * REQUESTS));
+}
+
+/// As many requests as the limit begins with wait for their bodies. The next is refused, by either version.
+#[test]
+fn http_overload() {
+    let service = Service::start("http_overload", &[]);
+    let head = "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
+    let begin = |_| {
+        let mut connection = service.connect();
+        connection.send(head);
+        // Now it waits for the body.
+        assert_eq!(connection.answer().0, 100);
+        connection
+    };
+    let mut waiting = Vec::from_iter((0..10).map(begin));
+    assert_eq!(service.connect().ask("POST", "/", "more"), (503, String::from("too many requests\n")));
+    let rt = Builder::new_current_thread().enable_all().build().unwrap();
+    let refused = rt.block_on(async {
+        let mut sender = connect_http2(&service.address).await;
+        let request = Request::get(format!("http://{}/", service.address)).body(Empty::new()).unwrap();
+        sender.send_request(request).await.unwrap_err()
+    });
+    drop(rt);
+    let reset = refused.source().and_then(|source| source.downcast_ref::<h2::Error>()).unwrap();
+    assert_eq!(reset.reason(), Some(h2::Reason::REFUSED_STREAM));
+    for connection in &mut waiting {
+        connection.send("body");
+        assert_eq!(connection.answer(), (200, String::from("body")));
+    }
+    assert_eq!(service.connect().ask("POST", "/", "more"), (200, String::from("more")));
+    end(service);
 }

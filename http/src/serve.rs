@@ -124,7 +124,8 @@ pub struct Serve<L: Listener, S> {
 impl<L: Listener, S> Serve<L, S> {
     /// Stops when `signal` is ready: closes the listener and idle connections, answers the requests under way, and ends.
     ///
-    /// Clients of HTTP/2 are told by `GOAWAY`. Requests are given any time, unless there is a [deadline](Serve::drain_deadline).
+    /// Clients of HTTP/2 are told by `GOAWAY`. Requests are given any time, and clients of HTTP/2 that do not react too, unless there
+    /// is a [deadline](Serve::drain_deadline).
     pub fn with_graceful_shutdown(mut self, signal: impl Future<Output = ()> + 'static) -> Self {
         self.signal = Box::pin(signal);
         self

@@ -1,4 +1,4 @@
-//! `axum::serve` spawns each connection on tokio. An accept loop of one's own spawns it in a queue.
+//! `axum::serve` spawns each connection on tokio. `clockworker_http::serve` spawns it in a queue.
 
 #![forbid(unsafe_code)]
 
@@ -7,9 +7,6 @@ use std::convert::Infallible;
 use axum::Router;
 use axum::routing;
 use clockworker_frameworks::{get, listen, place, run};
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
 
 /// Answers where it runs.
 fn router() -> Router {
@@ -27,17 +24,11 @@ fn serve_runs_handlers_outside() {
 }
 
 #[test]
-fn an_accept_loop_of_ones_own_runs_them_in_its_queue() {
+fn clockworker_https_serve_runs_them_in_its_queue() {
     run(async |host| {
         let (listener, address) = listen().await.unwrap();
-        host.requests.spawn(async move {
-            let service = TowerToHyperService::new(router());
-            while let Ok((stream, _)) = listener.accept().await {
-                let connection =
-                    http1::Builder::new().serve_connection(TokioIo::new(stream), service.clone());
-                clockworker::spawn_local(connection.with_upgrades());
-            }
-        });
+        let server = clockworker_http::serve(listener, router(), &host.requests);
+        clockworker::spawn_local(server.into_future());
         assert_eq!(get(address).await.unwrap(), "in the queue requests");
     });
 }

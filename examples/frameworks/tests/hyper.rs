@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use clockworker_frameworks::{get, listen, place, run, tasks_of_tokio};
+use clockworker_http::LocalExecutor;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http2 as client;
@@ -63,14 +64,13 @@ fn http1_runs_where_its_connection_was_spawned() {
 fn http2_runs_where_its_executor_spawns_it() {
     run(async |host| {
         let (listener, address) = listen().await.unwrap();
-        let requests = host.requests.clone();
         host.requests.spawn(async move {
             let not_send = Rc::new(());
             while let Ok((stream, _)) = listener.accept().await {
                 let not_send = Rc::clone(&not_send);
                 let service = service_fn(move |_| answer_with(Rc::clone(&not_send)));
-                // The requests go to the queue that is given to the builder.
-                let http2 = http2::Builder::new(requests.clone());
+                // The requests go where their connection is.
+                let http2 = http2::Builder::new(LocalExecutor::new());
                 clockworker::spawn_local(http2.serve_connection(TokioIo::new(stream), service));
             }
         });

@@ -4,8 +4,8 @@
 
 use std::net::SocketAddr;
 
-use clockworker::hyper::QueueExecutor;
 use clockworker_frameworks::{Host, listen, run, tasks_of_tokio};
+use clockworker_http::QueueExecutor;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use hyper::server::conn::http1;
@@ -48,7 +48,7 @@ fn its_connection_is_a_task_of_tokio() {
 fn hyper_utils_client_takes_a_queue_for_it() {
     run(async |host| {
         let address = server(&host).await;
-        let executor = QueueExecutor::new(host.handle.clone(), "requests");
+        let executor = QueueExecutor::new(host.requests.handle());
         let client: Client<_, Empty<Bytes>> = Client::builder(executor).build_http();
         let (before, spawned) = (tasks_of_tokio(), host.requests.stats().spawned);
         let asks = client.clone();

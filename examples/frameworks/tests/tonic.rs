@@ -1,5 +1,5 @@
-//! tonic's server spawns each connection and each call on tokio, and its client each connection; an accept loop of one's
-//! own serves both in a queue, and a channel takes an executor.
+//! tonic's server spawns each connection and each call on tokio, and its client each connection.
+//! `clockworker_http::serve` serves both in a queue, and a channel takes an executor.
 //!
 //! The service is written by hand, so that no `protoc` is needed: its messages are text.
 
@@ -10,11 +10,8 @@ use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, BufMut};
-use clockworker::hyper::QueueExecutor;
 use clockworker_frameworks::{Host, listen, place, run, tasks_of_tokio};
-use hyper::server::conn::http2;
-use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
+use clockworker_http::{QueueExecutor, serve};
 use tonic::body::Body;
 use tonic::client;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
@@ -120,23 +117,17 @@ fn its_server_runs_calls_outside() {
 }
 
 /// Serves the routes in the queue, connections and calls.
-async fn serve(host: &Host) -> SocketAddr {
+async fn serve_routes(host: &Host) -> SocketAddr {
     let (listener, address) = listen().await.unwrap();
-    let requests = host.requests.clone();
-    host.requests.spawn(async move {
-        let service = TowerToHyperService::new(Routes::new(Places).prepare());
-        while let Ok((stream, _)) = listener.accept().await {
-            let http2 = http2::Builder::new(requests.clone());
-            clockworker::spawn_local(http2.serve_connection(TokioIo::new(stream), service.clone()));
-        }
-    });
+    let server = serve(listener, Routes::new(Places).prepare(), &host.requests);
+    clockworker::spawn_local(server.into_future());
     address
 }
 
 #[test]
-fn its_routes_in_an_accept_loop_of_ones_own_run_calls_in_its_queue() {
+fn clockworker_https_serve_runs_calls_in_its_queue() {
     run(async |host| {
-        let address = serve(&host).await;
+        let address = serve_routes(&host).await;
         let before = tasks_of_tokio();
         let channel = endpoint(address).connect().await.unwrap();
         assert_eq!(call(channel.clone()).await, "in the queue requests");
@@ -148,9 +139,9 @@ fn its_routes_in_an_accept_loop_of_ones_own_run_calls_in_its_queue() {
 #[test]
 fn a_channel_takes_a_queue_for_its_connections() {
     run(async |host| {
-        let address = serve(&host).await;
+        let address = serve_routes(&host).await;
         let before = tasks_of_tokio();
-        let executor = QueueExecutor::new(host.handle.clone(), "requests");
+        let executor = QueueExecutor::new(host.requests.handle());
         let channel = endpoint(address).executor(executor).connect().await.unwrap();
         assert_eq!(call(channel.clone()).await, "in the queue requests");
         assert_eq!(tasks_of_tokio(), before);
