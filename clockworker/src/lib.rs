@@ -68,7 +68,6 @@
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
 //! * `observe`: [`Executor::set_probe`], by which the crate `clockworker-observe` listens ([`probe`]), and with it names of tasks and where they
 //!   were spawned.
-//! * `hyper`: the module `hyper`, which makes queues hyper's executors, for requests of HTTP/2 that are not `Send`.
 
 #![deny(unsafe_code)]
 
@@ -93,8 +92,6 @@ mod gone_error;
 mod group;
 mod group_builder;
 mod handle;
-#[cfg(feature = "hyper")]
-pub mod hyper;
 mod join_set;
 mod large;
 mod move_to;

@@ -9,8 +9,6 @@ mod support;
 mod beside;
 mod futures_spawn;
 mod host;
-#[cfg(feature = "hyper")]
-mod hyper_executor;
 #[cfg(target_os = "linux")]
 mod on_monoio;
 mod on_smol;

@@ -123,17 +123,3 @@ fn are_in_the_timeline_and_of_the_longest_poll() {
     let longest = latency_of(&ex, "default").longest_poll.unwrap();
     assert_eq!(longest.location.line(), local.line());
 }
-
-#[test]
-fn of_tasks_that_hyper_spawns() {
-    use hyper::rt::Executor as _;
-
-    let ex = observing(Observation::new().timeline(1 << 16));
-    let queue = ex.default_queue();
-    let (first, ()) = (here(), queue.execute(async {}));
-    let (second, ()) = (here(), queue.group(1).execute(async {}));
-    let executor = clockworker::hyper::QueueExecutor::new(ex.handle(), "default");
-    let (third, ()) = (here(), executor.execute(async {}));
-    ex.block_on(ex.drained());
-    assert_eq!(lines_of_spawns(&ex), [first, second, third].map(Location::line));
-}
