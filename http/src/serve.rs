@@ -131,7 +131,8 @@ impl<L: Listener, S> Serve<L, S> {
         self
     }
 
-    /// Aborts the connections that are left so long after the [signal](Serve::with_graceful_shutdown), with their requests.
+    /// Aborts the connections that are left so long after the [signal](Serve::with_graceful_shutdown), with their requests. The queue
+    /// drops them in its next slices, and the server ends after that.
     pub fn drain_deadline(mut self, deadline: Duration) -> Self {
         self.drain_deadline = deadline;
         self

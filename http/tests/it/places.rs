@@ -1,5 +1,6 @@
 //! Which queue and which group requests are in, and whose they are.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use axum::extract::Extension;
 use axum::{Router, routing::get};
 use clockworker::{Executor, Group, Queue};
-use clockworker_http::QueueExecutor;
+use clockworker_http::{LocalExecutor, QueueExecutor};
 use hyper::body::Incoming;
 use hyper::rt::Executor as _;
 use hyper::{Request, Response};
@@ -104,6 +105,34 @@ fn a_handler_of_axums_spawns_into_the_background() {
         }
         served.abort();
     });
+}
+
+/// As for a connection that was accepted by hand.
+#[test]
+fn local_executor_spawns_where_the_task_is_that_calls_it() {
+    let ex = Executor::new();
+    let queue = ex.new_queue("requests").create().unwrap();
+    let here = Rc::new(RefCell::new(Vec::new()));
+    let tell = |here: &Rc<RefCell<Vec<_>>>| {
+        let here = Rc::clone(here);
+        let place = || (Queue::current().unwrap().name(), Group::current().map(|group| group.key()));
+        async move { here.borrow_mut().push(place()) }
+    };
+    let call = |told| async move { LocalExecutor::new().execute(told) };
+    queue.group(7).spawn(call(tell(&here)));
+    ex.block_on(ex.drained());
+    queue.spawn(call(tell(&here)));
+    ex.block_on(ex.drained());
+    // In no task.
+    ex.block_on(async { LocalExecutor::new().execute(tell(&here)) });
+    ex.block_on(ex.drained());
+    let [requests, default] = ["requests", "default"].map(String::from);
+    assert_eq!(*here.borrow(), [(requests.clone(), Some(7)), (requests, None), (default, None)]);
+    // What is refused is dropped.
+    queue.set_max_live(Some(1)).unwrap();
+    queue.spawn(call(tell(&here)));
+    ex.block_on(ex.drained());
+    assert_eq!((here.borrow().len(), Rc::strong_count(&here), queue.stats().refused), (3, 1, 1));
 }
 
 #[test]
