@@ -43,7 +43,8 @@
 //! | a request of HTTP/2 | one of the queue, in the group of its connection |
 //!
 //! So one queue may serve what is urgent and another the rest: call [`serve`] once for each listener. A handler that panics ends its
-//! connection over HTTP/1, and its request over HTTP/2. An upgraded connection belongs to whoever upgraded it.
+//! connection over HTTP/1, and its request over HTTP/2. A connection of HTTP/1 that was upgraded belongs to whoever upgraded it. An upgraded
+//! request of HTTP/2 is under way until it ends.
 //!
 //! # A full queue
 //!

@@ -41,7 +41,8 @@ fn place() -> impl Service<
 #[test]
 fn each_server_has_its_queue() {
     run(async |ex| {
-        let [public, admin] = ["public", "admin"].map(|name| ex.new_queue(name).create().unwrap());
+        let public = ex.new_queue("public").create().unwrap();
+        let admin = public.new_queue("admin").create().unwrap();
         for queue in [public, admin] {
             let server = Server::start(&queue, place()).await;
             for version in VERSIONS {
