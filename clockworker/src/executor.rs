@@ -3,10 +3,12 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
+use std::task::Waker;
+use std::time::Duration;
 
 use crate::builder::Builder;
 use crate::handle::Handle;
-use crate::host::{self, RunUntil};
+use crate::host::{self, RunUntil, Step, Steps};
 use crate::large::boxed_if_large;
 use crate::probe::{ExecutorClock, QueueLook, TasksLook};
 use crate::queue_builder::QueueBuilder;
@@ -45,6 +47,7 @@ use crate::task::{Children, JoinHandle, Label};
 pub struct Executor {
     core: Rc<Core>,
     default: Queue,
+    steps: Steps,
 }
 
 impl Executor {
@@ -63,7 +66,7 @@ impl Executor {
     }
 
     pub(crate) fn from_parts(core: Rc<Core>, default: Queue) -> Self {
-        Self { core, default }
+        Self { core, default, steps: Steps::default() }
     }
 
     /// Builds a new queue of that name: [`create`](QueueBuilder::create) makes it, at any time, also from inside a task.
@@ -148,6 +151,68 @@ impl Executor {
         host::assert_may_block();
         self.core.drivers.assert_not_driven();
         host::block_on(self.run_until(future))
+    }
+
+    /// Runs tasks for as long as `budget`, inside a loop that is not async: that of a game, a GUI, a simulator, a C library. Says when it
+    /// is to be called again.
+    ///
+    /// It ends after the poll in which the budget is spent, so a budget of zero is one poll. It reads the clock after each poll for that.
+    /// On a [`ManualClock`](crate::ManualClock) it ends after [`poll_cap`](crate::Builder::poll_cap) polls, too. It never waits: timers and
+    /// I/O are the loop's, or another thread's. A runtime's own are not driven by it, so what a task awaits of tokio needs a tokio runtime
+    /// that runs elsewhere. A call that finds nothing to do is no turn of the executor, and costs some ten nanoseconds.
+    ///
+    /// Runs ([`run_until`](Executor::run_until)) may be under way meanwhile. Each step wakes them, and they run what it has left. Inside a
+    /// task of *another* executor it may be called, too.
+    ///
+    /// # Panics
+    ///
+    /// As [`run_until`](Executor::run_until). Inside a task or a run of this executor, so also in a loop that a task of it has opened.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, Step, yield_now};
+    /// use std::time::Duration;
+    ///
+    /// let ex = Executor::new();
+    /// let task = ex.spawn(async { yield_now().await });
+    /// while ex.run_for(Duration::ZERO) == Step::Ready { /* draw a frame */ }
+    /// assert!(task.is_finished());
+    /// ```
+    #[track_caller]
+    pub fn run_for(&self, budget: Duration) -> Step {
+        self.steps.run_for(&self.core, budget)
+    }
+
+    /// Has `waker` woken, in place of the last one, when [`run_for`](Executor::run_for) is to be called again: once after each step that
+    /// has left nothing, by what wakes or spawns a task, on any thread. And now.
+    ///
+    /// The executor drops it, at its end at the latest.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use clockworker::{Executor, Step};
+    /// use std::time::Duration;
+    /// # use std::sync::atomic::{AtomicU32, Ordering};
+    /// # use std::sync::Arc;
+    /// # #[derive(Default)]
+    /// # struct Loop(AtomicU32);
+    /// # impl std::task::Wake for Loop {
+    /// #     fn wake(self: Arc<Self>) {
+    /// #         self.0.fetch_add(1, Ordering::Relaxed);
+    /// #     }
+    /// # }
+    /// # let event_loop = Arc::new(Loop::default());
+    ///
+    /// let ex = Executor::new();
+    /// ex.on_ready(event_loop.clone().into()); // it is told at once,
+    /// assert_eq!(ex.run_for(Duration::from_millis(1)), Step::Idle);
+    /// ex.spawn(async {}); // and here
+    /// # assert_eq!(event_loop.0.load(Ordering::Relaxed), 2);
+    /// ```
+    pub fn on_ready(&self, waker: Waker) {
+        self.steps.on_ready(&self.core, waker);
     }
 
     /// Makes this executor the one that [`spawn_local`](crate::spawn_local) spawns on, on this thread, until the guard is
@@ -371,6 +436,7 @@ impl Drop for Executor {
         // What the futures drop may spawn, and is refused with the reason.
         let _entered = context::enter(&self.core);
         self.core.tear_down();
+        self.steps.end(&self.core);
     }
 }
 

@@ -48,6 +48,7 @@
 //! | monoio (io_uring, legacy) | `rt.block_on(clockworker::monoio::with_timers(ex.run_until(…)))` | turn on the feature `monoio`. Without `with_timers`, monoio 0.2.4 serves its sockets beside a busy executor, but fires no timers (monoio issue 370) and runs no other task; and without monoio's own feature `sync`, which the feature `monoio` turns on, not even its sockets |
 //! | tokio-uring | `tokio_uring::start(ex.run_until(…))` | it hands I/O to the kernel only when its thread parks. While tasks are ready all the time it never does, so their I/O does not begin: [cap](QueueBuilder::cap) queues that never rest |
 //! | smol, futures, … | `smol::block_on(ex.run_until(…))` | |
+//! | a loop that is not async | [`Executor::run_for`], step by step | timers and I/O are the loop's |
 //! | none | [`Executor::block_on`] | no timers, no I/O |
 //!
 //! # Cooperation
@@ -129,9 +130,9 @@ pub use gone_error::GoneError;
 pub use group::{Group, group_key};
 pub use group_builder::GroupBuilder;
 pub use handle::Handle;
-pub use host::RunUntil;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub use host::monoio;
+pub use host::{RunUntil, Step};
 pub use join_set::{JoinSet, SpawnLocal};
 pub use move_to::{MoveTo, move_to};
 pub use queue::{GroupError, MoveError, PolicyFault, QueueError};

@@ -10,6 +10,6 @@ pub use clock::ManualClock;
 pub use unhandled_panic::UnhandledPanic;
 
 pub(crate) use alarm::Alarm;
-pub(crate) use clock::Clock;
+pub(crate) use clock::{Clock, instant};
 pub(crate) use panics::{drop_quietly, wake_quietly};
 pub(crate) use per_process::PerProcess;

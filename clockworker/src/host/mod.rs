@@ -1,4 +1,5 @@
-//! The host's side: [`RunUntil`] as a future for any host, [`block_on`] without one, and what [`monoio`] needs besides.
+//! The host's side: [`RunUntil`] as a future for any host, [`Steps`] inside a loop that is none, [`block_on`] without a host,
+//! and what [`monoio`] needs besides.
 //!
 //! The executor runs inside the host's poll of [`RunUntil`]. It goes back to the host
 //!
@@ -13,9 +14,12 @@ pub(crate) mod gate;
 #[cfg(all(feature = "monoio", target_os = "linux"))]
 pub mod monoio;
 mod run_until;
+mod steps;
 
 pub use run_until::RunUntil;
+pub use steps::Step;
 
 pub(crate) use block_on::{assert_may_block, block_on};
 #[cfg(feature = "tokio")]
 pub(crate) use run_until::Run;
+pub(crate) use steps::Steps;

@@ -93,7 +93,8 @@ pub(crate) struct Run {
     waits_for: u32,
 }
 
-const FAILED: &str = "a spawned task panicked and the executor is configured to shut down on unhandled panic";
+pub(super) const FAILED: &str =
+    "a spawned task panicked and the executor is configured to shut down on unhandled panic";
 
 impl Run {
     #[track_caller]

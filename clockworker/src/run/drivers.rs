@@ -28,8 +28,8 @@ impl Drivers {
     pub(crate) fn assert_not_driven(&self) {
         assert!(
             !self.is_driven.get(),
-            "this executor is being run already: `block_on` and `shutdown` cannot be used inside one of its own tasks or \
-             runs (await a `JoinHandle` instead, or spawn)"
+            "this executor is being run already: `block_on`, `run_for` and `shutdown` cannot be used inside one of its own \
+             tasks or runs (await a `JoinHandle` instead, or spawn)"
         );
     }
 

@@ -101,6 +101,13 @@ impl HostPacer {
         budget_ns
     }
 
+    /// Has the turn that began end at this time, and not before.
+    pub(super) fn end_turn_at(&self, end: u64) {
+        self.turn.due.set(end);
+        self.turn.last.set(end);
+        self.may_be_early.set(false);
+    }
+
     /// Makes the host due, whatever time it is.
     pub(super) fn make_due(&self) {
         self.turn.due.set(0);

@@ -41,5 +41,5 @@ pub(crate) use moves::MoveOutcome;
 pub(crate) use queue::RunQueue;
 pub(crate) use queues::QueueSetup;
 pub(crate) use run_waker::RunWaker;
-pub(crate) use turn::{poll_in_turn, turn};
+pub(crate) use turn::{poll_in_turn, turn, turn_for};
 pub(crate) use waiting::{Gone, Until};

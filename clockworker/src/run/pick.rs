@@ -26,6 +26,8 @@ pub(super) struct Slice {
     until: Cell<u64>,
     /// Whether the clock is to be read after each poll.
     exact: Cell<bool>,
+    /// Whether that is so in each slice of the turn.
+    always_exact: Cell<bool>,
     /// Whether its queue is to drop futures only.
     drops_only: Cell<bool>,
 }
@@ -62,6 +64,7 @@ impl Default for Slice {
             signal: Cell::new(Signal::Nothing),
             until: Cell::new(u64::MAX),
             exact: Cell::new(false),
+            always_exact: Cell::new(false),
             drops_only: Cell::new(false),
         }
     }
@@ -73,19 +76,26 @@ impl Slice {
     fn begin(&self, grant: &Grant) {
         self.queue.set(grant.queue.index() as u32);
         self.until.set(grant.until);
-        self.exact.set(grant.exact);
+        self.exact.set(grant.exact | self.always_exact.get());
         self.drops_only.set(grant.drops_only);
         self.signal.set(Signal::Nothing);
     }
 
     /// Is to end by then, unless it was to end sooner; `u64::MAX` if no other queue waits any more.
     fn limit(&self, until: u64, exact: bool) {
+        let exact = exact | self.always_exact.get();
         let sooner = exact && !self.exact.get() || !self.is_limited();
         self.exact.set(exact);
         self.until.set(if until < u64::MAX { until.min(self.until.get()) } else { until });
         if sooner && self.is_limited() {
             self.signal.set(self.signal.get().max(Signal::Contended));
         }
+    }
+
+    /// Has the clock be read after each poll, as long as the guard lives.
+    pub(super) fn each_is_exact(&self) -> impl Drop {
+        self.always_exact.set(true);
+        EachIsExact(self)
     }
 
     /// Whether it is to end by a time: another queue waits, or its own is capped or idle.
@@ -144,6 +154,15 @@ impl Slice {
     /// Moves the end by `ns` of the slice that were not the queue's.
     pub(super) fn prolong(&self, ns: u64) {
         self.until.set(self.until.get().saturating_add(ns));
+    }
+}
+
+/// See [`Slice::each_is_exact`].
+struct EachIsExact<'a>(&'a Slice);
+
+impl Drop for EachIsExact<'_> {
+    fn drop(&mut self) {
+        self.0.always_exact.set(false);
     }
 }
 

@@ -35,6 +35,12 @@ impl Core {
         next == u64::MAX && !self.release.alarm.is_set() || self.set_alarm_for(next)
     }
 
+    /// How long the throttled queue waits that goes on first. None if there is none.
+    pub(crate) fn next_release(&self) -> Option<Duration> {
+        let next = self.queues.tree.borrow().next_release();
+        (next < u64::MAX).then(|| Duration::from_nanos(next.saturating_sub(self.meter.look())))
+    }
+
     #[cold]
     fn set_alarm_for(&self, next: u64) -> bool {
         if next == u64::MAX {

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use super::Core;
 use super::meter::Account;
@@ -84,6 +85,38 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
     }
 }
 
+/// Takes a turn of so long and one poll, for a host that is not woken for what it leaves. Whether it leaves work; if not, it has
+/// parked the inbox.
+pub(crate) fn turn_for(core: &Core, host: &HostWaker, budget: Duration) -> bool {
+    let _turn = TurnGuard::begin(core);
+    let _exact = core.slice.each_is_exact();
+    let budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
+    let began = core.meter.now();
+    core.pacer.end_turn_at(began.saturating_add(budget_ns));
+    core.admission.end_at(began.saturating_add(budget_ns / 2));
+    core.main.wait_for(0);
+    let mut slice_first = core.turn.owes_slice.take();
+    loop {
+        // Runs that are under way are polled by their hosts.
+        core.shared.main.take_woken();
+        match core.step(&mut slice_first) {
+            Next::Step => {}
+            // The cap of polls is for a clock that stands still.
+            Next::Visit if core.meter.runs() && !core.pacer.is_visit_due(core.meter.now()) => {
+                core.pace.begin_turn(core.turn.poll_cap);
+            }
+            Next::Visit => {
+                core.watch();
+                core.turn.host_yields.add(1);
+                return true;
+            }
+            Next::Park if !park(core, host) => {}
+            Next::Park => return false,
+            Next::Fail => return true,
+        }
+    }
+}
+
 /// What comes after a step of a turn.
 enum Next {
     /// Another step.
@@ -98,7 +131,7 @@ enum Next {
 
 impl Core {
     /// Admits tasks, unless a slice comes first, then gives one queue a slice.
-    #[inline(always)] // the loop of `turn`
+    #[inline(always)] // the loops of turns
     fn step(&self, slice_first: &mut bool) -> Next {
         if self.has_incoming() && !std::mem::take(slice_first) {
             let all = self.receive_between_slices();
@@ -256,6 +289,11 @@ impl Core {
     fn has_brought_nothing(&self) -> bool {
         let none_came = self.arrivals().came() == self.turn.came_before.get();
         none_came && !self.has_mail() && !self.shared.main.is_woken()
+    }
+
+    /// How many turns there were.
+    pub(crate) fn turns(&self) -> u64 {
+        self.turn.host_polls.get()
     }
 
     /// Whether the last turn ended with work left, and has woken its host.

@@ -74,6 +74,11 @@ impl Inbox {
         self.tasks.park()
     }
 
+    /// Whether the host is marked as parked, so that nothing came since.
+    pub(crate) fn is_parked(&self) -> bool {
+        self.tasks.is_parked()
+    }
+
     /// Marks the host as awake: pushes do not wake it any more.
     pub(crate) fn unpark(&self) {
         if self.tasks.is_parked() {

@@ -6,7 +6,7 @@ use std::future::pending;
 use std::hint::black_box;
 use std::time::Duration;
 
-use clockworker::{Cap, Executor, yield_now};
+use clockworker::{Cap, Executor, Step, yield_now};
 
 use crate::support::{caught, complaint_of, in_child, quietly};
 
@@ -53,11 +53,13 @@ fn a_copy_is_not_run_and_a_new_one_is() {
     in_child(|| {
         let ex = Executor::new();
         waits_for_its_cap(&ex, "of the parent");
+        assert_eq!(ex.run_for(Duration::ZERO), Step::Idle);
         fork(|| {
             let message = complaint_of(|| ex.block_on(async {}));
             assert!(message.contains("the process that this one was forked from"), "{message}");
             waits_for_its_cap(&Executor::new(), "of the child");
             drop(ex.spawn(pending::<()>()));
+            assert_eq!(complaint_of(|| ex.run_for(Duration::ZERO)), message);
         });
         assert_eq!(ex.block_on(ex.spawn(async { 7 })).unwrap(), 7);
     });

@@ -12,7 +12,7 @@ use std::task::Waker;
 use clockworker::{
     AbortHandle, BuildError, EnterGuard, Executor, ExecutorStats, Group, GroupBuilder, GroupError,
     GroupStats, Handle, Id, JoinError, JoinHandle, JoinSet, ManualClock, PolicyFault, Queue, QueueBuilder,
-    QueueError, QueueStats, RemoteTaskBuilder, RunUntil, ShutdownReport, SpawnWhenRoom, TaskBuilder,
+    QueueError, QueueStats, RemoteTaskBuilder, RunUntil, ShutdownReport, SpawnWhenRoom, Step, TaskBuilder,
     TrySpawnError, YieldNow, yield_now,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
@@ -54,6 +54,7 @@ assert_impl_all!(ExecutorStats: Send, Sync, Clone, PartialEq);
 assert_impl_all!(QueueStats: Send, Sync, Clone, PartialEq);
 assert_impl_all!(GroupStats: Send, Sync, Clone, PartialEq);
 assert_impl_all!(ShutdownReport: Send, Sync, Copy, PartialEq, Display);
+assert_impl_all!(Step: Send, Sync, Copy, PartialEq, Debug);
 assert_impl_all!(ManualClock: Send, Sync, Clone, Debug);
 assert_impl_all!(YieldNow: Send, Sync, Unpin);
 

@@ -7,3 +7,4 @@ mod enter;
 mod host_wakes;
 mod run_until;
 mod shutdown;
+mod steps;

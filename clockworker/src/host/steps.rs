@@ -1,0 +1,114 @@
+//! [`Steps`]: an executor that a foreign loop runs, step by step.
+//!
+//! To the other drivers the steps of an executor are one more run, which began with the first step: see [`run_until`](super::run_until).
+//! So a run that is suspended elsewhere is polled after each step, and goes on with what the step has left.
+
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use super::run_until::FAILED;
+use crate::base::{instant, wake_quietly};
+use crate::run::{Core, RunWaker, context, turn_for};
+use crate::sync::Arc;
+use crate::task::HostWaker;
+
+/// What a step leaves. From [`Executor::run_for`](crate::Executor::run_for).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "it says when the next step is due"]
+pub enum Step {
+    /// Nothing to do until something wakes a task or spawns one, which wakes the waker given to
+    /// [`on_ready`](crate::Executor::on_ready).
+    Idle,
+    /// Tasks are ready: the budget is spent. Nothing wakes the waker.
+    Ready,
+    /// As [`Idle`](Step::Idle), but that tasks of a [throttled](crate::Cap) queue may go on at this time. Nothing wakes the waker then.
+    At(Instant),
+}
+
+/// See the [module docs](self).
+#[derive(Default)]
+pub(crate) struct Steps {
+    /// None before the first step.
+    run: OnceCell<Arc<RunWaker>>,
+    /// None during a step, and before the first one unless there was an `on_ready`.
+    host: Cell<Option<HostWaker>>,
+    /// The number of turns after the step that has parked the inbox. 0 if none has.
+    parked_at: Cell<u64>,
+}
+
+impl Steps {
+    /// See [`Executor::run_for`](crate::Executor::run_for).
+    #[track_caller]
+    pub(crate) fn run_for(&self, core: &Rc<Core>, budget: Duration) -> Step {
+        core.drivers.assert_not_driven();
+        if !self.is_at_rest(core) && self.take_step(core, budget) {
+            return Step::Ready;
+        }
+        // A time that no clock comes to is never.
+        let release = core.next_release().and_then(|after| instant().checked_add(after));
+        release.map_or(Step::Idle, Step::At)
+    }
+
+    /// Whether nothing has come since a step that left nothing: then the inbox is parked as that step left it.
+    fn is_at_rest(&self, core: &Core) -> bool {
+        self.parked_at.get() == core.turns()
+            && core.shared.inbox.is_parked()
+            && core.next_release() != Some(Duration::ZERO)
+    }
+
+    /// Whether work is left.
+    #[track_caller]
+    fn take_step(&self, core: &Rc<Core>, budget: Duration) -> bool {
+        core.assert_own_process();
+        let run = self.run.get_or_init(|| core.add_run());
+        run.unregister();
+        let _entered = context::enter(core);
+        let driving = core.drivers.drive();
+        core.shared.inbox.unpark();
+        let host = self.host.take().unwrap_or_else(|| HostWaker::of(Waker::noop()));
+        let is_left = turn_for(core, &host, budget);
+        drop(driving);
+        self.parked_at.set(if is_left { 0 } else { core.turns() });
+        if !core.drivers.is_only_run() {
+            core.drivers.wake_runs();
+            run.take();
+            run.register(&host);
+        }
+        match self.host.take() {
+            None => self.host.set(Some(host)),
+            // A task has set it, and it was woken.
+            Some(newer) => self.replace(core, newer, host),
+        }
+        core.assert_not_failed(FAILED);
+        is_left
+    }
+
+    /// See [`Executor::on_ready`](crate::Executor::on_ready).
+    pub(crate) fn on_ready(&self, core: &Core, waker: Waker) {
+        let host = HostWaker::of(&waker);
+        match self.host.take() {
+            None => self.host.set(Some(host)),
+            Some(old) => self.replace(core, host, old),
+        }
+        wake_quietly(waker);
+    }
+
+    /// Sets the waker, which is woken by the caller, so that the next step registers it.
+    fn replace(&self, core: &Core, host: HostWaker, old: HostWaker) {
+        self.parked_at.set(0);
+        self.host.set(Some(host));
+        self.let_go(core, old);
+    }
+
+    fn let_go(&self, core: &Core, host: HostWaker) {
+        self.run.get().into_iter().for_each(|run| run.take_back(&host));
+        core.shared.inbox.let_go(host);
+    }
+
+    /// Drops the waker, as the executor ends.
+    pub(crate) fn end(&self, core: &Core) {
+        self.host.take().into_iter().for_each(|host| self.let_go(core, host));
+    }
+}
