@@ -6,8 +6,9 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
-use clockworker::{should_yield, yield_if_due};
+use clockworker::{Executor, Step, should_yield, yield_if_due};
 use tokio::task::LocalSet;
 
 use super::wakes::{Waiting, wake};
@@ -18,6 +19,11 @@ pub(super) const TABLE: &[Operation] = &[
     Operation::ours("idle_turn", "turn with nothing to do", |region| idle(&timeless(), region)),
     Operation::ours("turn_of_one_task", "the only task's wake, and a turn with its poll", |region| {
         of_one_task(&timeless(), region);
+    }),
+    Operation::ours("idle_step", "run_for with nothing to do", |region| steps(&timeless(), || {}, region)),
+    Operation::ours("step_of_one_task", "the only task's wake, and run_for with its poll", |region| {
+        let executor = timeless();
+        steps(&executor, waking_one_task(&executor), region);
     }),
     // Time stands still.
     Operation::ours("yield_if_due", "yield_if_due, not due", |region| {
@@ -66,13 +72,31 @@ fn idle(tasks: &impl RunsTasks, region: &dyn Region) {
 
 /// The only task is woken between turns, as by what the host's visit brings.
 fn of_one_task(tasks: &impl RunsTasks, region: &dyn Region) {
+    turns(tasks, waking_one_task(tasks), region);
+}
+
+/// Spawns a task, and gives what wakes it.
+fn waking_one_task(tasks: &impl RunsTasks) -> Box<dyn Fn()> {
     let waker: Rc<RefCell<Option<Waker>>> = Rc::default();
     let known = Rc::clone(&waker);
     tasks.spawn(poll_fn(move |cx| {
         known.borrow_mut().get_or_insert_with(|| cx.waker().clone());
         Poll::Pending
     }));
-    turns(tasks, || waker.borrow().iter().for_each(Waker::wake_by_ref), region);
+    Box::new(move || waker.borrow().iter().for_each(Waker::wake_by_ref))
+}
+
+/// Takes a step of the executor often, each time after `wake`.
+fn steps(executor: &Executor, wake: impl Fn(), region: &dyn Region) {
+    executor.on_ready(Waker::from(Arc::new(Deaf)));
+    for n in SIZES {
+        region.count(n, &mut || {
+            for _ in 0..n {
+                wake();
+                assert_eq!(executor.run_for(Duration::from_millis(1)), Step::Idle);
+            }
+        });
+    }
 }
 
 /// Polls what runs the tasks often, each time after `wake`.
