@@ -67,6 +67,23 @@ fn monoio_host() {
     assert_host("monoio_host", &sent[..drivers], &timers[..drivers]);
 }
 
+/// In how many frames depends on the machine. It is more work than fits into three.
+#[test]
+fn frame_loop() {
+    let output = output("frame_loop");
+    let frames = output.strip_prefix("loaded terrain, textures, sounds beside ").unwrap();
+    let frames = frames.strip_suffix(" frames\n").unwrap();
+    assert!(frames.parse::<u32>().unwrap() > 3, "{output}");
+}
+
+#[cfg(unix)]
+#[test]
+fn callback_loop() {
+    let output = output("callback_loop");
+    let expected = ["one -> ONE", "two -> TWO", "three -> THREE", "2262 primes below 20000"];
+    assert_eq!(output.lines().collect::<Vec<_>>(), expected);
+}
+
 /// The shares depend on the machine, a little; that both queues were served does not.
 #[test]
 fn two_queues() {
