@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use clockworker_schedulers::{Scheduler, WokenFirst};
 
-use crate::base::{Clock, ManualClock, UnhandledPanic};
+use crate::base::{Clock, UnhandledPanic};
 use crate::executor::Executor;
+use crate::probe::ExecutorClock;
 use crate::queue::QueueError;
 use crate::queue_builder::QueueOptions;
 use crate::run::{Core, HostLimits};
@@ -43,7 +44,7 @@ pub struct Builder<S = WokenFirst> {
     host_budget: Option<Duration>,
     poll_cap: u32,
     unhandled_panic: UnhandledPanic,
-    clock: Option<ManualClock>,
+    clock: Option<ExecutorClock>,
 }
 
 impl Builder {
@@ -122,9 +123,10 @@ impl<S: Scheduler + 'static> Builder<S> {
         self
     }
 
-    /// Runs the executor on a clock that stands still until it is told to advance, for exact tests.
-    pub fn clock(mut self, clock: ManualClock) -> Self {
-        self.clock = Some(clock);
+    /// Runs the executor on another clock than the system's: a [`ManualClock`](crate::ManualClock), which stands still until it is told to
+    /// advance, for exact tests; with the feature `tokio` a `TokioClock`, which tests of tokio may pause; or that of another executor.
+    pub fn clock(mut self, clock: impl Into<ExecutorClock>) -> Self {
+        self.clock = Some(clock.into());
         self
     }
 
@@ -139,7 +141,7 @@ impl<S: Scheduler + 'static> Builder<S> {
             return Err(BuildError { kind: Kind::PollCap });
         }
         let limits = HostLimits { budget: self.host_budget, poll_cap: self.poll_cap };
-        let clock = self.clock.map_or_else(Clock::system, Clock::Manual);
+        let clock = self.clock.map_or_else(Clock::system, |clock| clock.0);
         let core = Core::new(clock, limits);
         core.ending.set_unhandled_panic(self.unhandled_panic);
         let default = self.options.create(&core, DEFAULT_QUEUE);

@@ -64,8 +64,8 @@
 //! # Features
 //!
 //! * `tokio`, on by default: for executors that run inside tokio. Renews tokio's cooperative budget, so that no task's use of tokio
-//!   resources stalls its neighbours; and the module `compat`, a drop-in for tokio's `LocalSet`. On monoio, on smol and alone
-//!   `default-features = false` spares the dependency.
+//!   resources stalls its neighbours; the module `compat`, a drop-in for tokio's `LocalSet`; and `TokioClock`, for tests that pause tokio's
+//!   time. On monoio, on smol and alone `default-features = false` spares the dependency.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
 //! * `observe`: [`Executor::set_probe`], by which the crate `clockworker-observe` listens ([`probe`]), and with it names of tasks and where they
 //!   were spawned.
@@ -122,6 +122,8 @@ pub use clockworker_schedulers as schedulers;
 pub use clockworker_schedulers::{Cap, CapError, MAX_DEPTH};
 
 pub use abort_on_drop::AbortOnDropHandle;
+#[cfg(feature = "tokio")]
+pub use base::{DEFAULT_POLL_CHARGE, TokioClock, TokioClockError};
 pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use current_tag::current_tag;

@@ -42,17 +42,17 @@ impl Alarm {
         Ringer::get().set(old, (due, self.number), waker)
     }
 
-    /// Whether it was set and not cleared since.
-    #[inline]
-    pub(crate) fn is_set(&self) -> bool {
-        self.due.get().is_some()
-    }
-
     /// Clears the alarm, if it is set.
     pub(crate) fn clear(&self) {
         if let Some(due) = self.due.take() {
             Ringer::get().clear((due, self.number));
         }
+    }
+}
+
+impl Default for Alarm {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

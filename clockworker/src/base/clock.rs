@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "tokio")]
+use super::tokio_clock::TokioClock;
+
 /// A clock that stands still until it is told to advance: for exact tests of scheduling.
 ///
 /// Clones share one time. Work is simulated by advancing the clock inside a task's poll; the executor then charges
@@ -72,11 +75,11 @@ impl ManualClock {
     }
 }
 
-fn nanos(time: Duration) -> u64 {
+pub(super) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn move_on(time: &AtomicU64, by: u64) {
+pub(super) fn move_on(time: &AtomicU64, by: u64) {
     // Ordering: Relaxed, as in `ManualClock::set`.
     let _ = time.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| Some(now.saturating_add(by)));
 }
@@ -106,6 +109,8 @@ pub(crate) enum Clock {
         start: Instant,
     },
     Manual(ManualClock),
+    #[cfg(feature = "tokio")]
+    Tokio(Arc<TokioClock>),
 }
 
 impl Clock {
@@ -132,11 +137,43 @@ impl Clock {
     /// Nanoseconds since the executor was made.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
+        self.read(false)
+    }
+
+    /// The same, after a poll of a task: all that passes where time stands still.
+    #[inline]
+    pub(crate) fn now_after_poll(&self) -> u64 {
+        self.read(true)
+    }
+
+    #[inline]
+    fn read(&self, after_poll: bool) -> u64 {
+        #[cfg(not(feature = "tokio"))]
+        let _ = after_poll;
         match self {
             Clock::Tsc { clock, start } => clock.delta_as_nanos(*start, clock.raw()),
             Clock::Os { start } => u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
             Clock::Manual(clock) => clock.0.passed.load(Ordering::Relaxed),
+            #[cfg(feature = "tokio")]
+            Clock::Tokio(clock) => clock.now(after_poll),
         }
+    }
+}
+
+impl Clock {
+    /// The instant at which it shows so many nanoseconds. None if no clock comes to it.
+    pub(crate) fn instant_at(&self, ns: u64) -> Option<Instant> {
+        #[cfg(feature = "tokio")]
+        if let Clock::Tokio(clock) = self {
+            return clock.instant_at(ns).map(tokio::time::Instant::into_std);
+        }
+        instant().checked_add(Duration::from_nanos(ns.saturating_sub(self.now())))
+    }
+
+    /// Whose timers are on it, if any are.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn tokio(&self) -> Option<&TokioClock> {
+        if let Clock::Tokio(clock) = self { Some(clock) } else { None }
     }
 }
 

@@ -4,12 +4,18 @@ mod alarm;
 mod clock;
 mod panics;
 mod per_process;
+#[cfg(feature = "tokio")]
+mod tokio_clock;
 mod unhandled_panic;
 
 pub use clock::ManualClock;
+#[cfg(feature = "tokio")]
+pub use tokio_clock::{DEFAULT_POLL_CHARGE, TokioClock, TokioClockError};
 pub use unhandled_panic::UnhandledPanic;
 
 pub(crate) use alarm::Alarm;
-pub(crate) use clock::{Clock, instant};
+pub(crate) use clock::Clock;
 pub(crate) use panics::{drop_quietly, wake_quietly};
 pub(crate) use per_process::PerProcess;
+#[cfg(feature = "tokio")]
+pub(crate) use tokio_clock::TokioTimer;

@@ -9,7 +9,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use super::run_until::FAILED;
-use crate::base::{instant, wake_quietly};
+use crate::base::wake_quietly;
 use crate::run::{Core, RunWaker, context, turn_for};
 use crate::sync::Arc;
 use crate::task::HostWaker;
@@ -46,16 +46,12 @@ impl Steps {
         if !self.is_at_rest(core) && self.take_step(core, budget) {
             return Step::Ready;
         }
-        // A time that no clock comes to is never.
-        let release = core.next_release().and_then(|after| instant().checked_add(after));
-        release.map_or(Step::Idle, Step::At)
+        core.next_release().map_or(Step::Idle, Step::At)
     }
 
     /// Whether nothing has come since a step that left nothing: then the inbox is parked as that step left it.
     fn is_at_rest(&self, core: &Core) -> bool {
-        self.parked_at.get() == core.turns()
-            && core.shared.inbox.is_parked()
-            && core.next_release() != Some(Duration::ZERO)
+        self.parked_at.get() == core.turns() && core.shared.inbox.is_parked() && !core.is_release_due()
     }
 
     /// Whether work is left.

@@ -82,7 +82,7 @@ impl Core {
             slice: Slice::default(),
             pace: Pace::default(),
             queues: Queues::default(),
-            release: Release::new(),
+            release: Release::default(),
             tags: Tags::default(),
             round: Round::default(),
             moves: Moves::default(),

@@ -58,8 +58,8 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Its clock.
-    pub(super) fn clock(&self) -> Clock {
-        self.clock.clone()
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// A meter whose host's account is open.
@@ -90,7 +90,18 @@ impl Meter {
     #[cfg_attr(clockworker_profiling, inline(never))]
     #[cfg_attr(not(clockworker_profiling), inline)]
     pub(crate) fn read(&self) -> u64 {
-        let now = self.clock.now().max(self.now.get());
+        self.note(self.clock.now())
+    }
+
+    /// The same, after a poll of a task.
+    #[inline]
+    pub(super) fn read_after_poll(&self) -> u64 {
+        self.note(self.clock.now_after_poll())
+    }
+
+    #[inline]
+    fn note(&self, now: u64) -> u64 {
+        let now = now.max(self.now.get());
         self.now.set(now);
         self.is_stale.set(false);
         now

@@ -353,7 +353,8 @@ impl Core {
 
     /// Whether the task that is being polled is to let others run: the time of its slice is up, or the host is due.
     pub(crate) fn is_poll_to_end(&self) -> bool {
-        let now = self.meter.read();
+        // It counts as a poll, of what this one has done since it asked last.
+        let now = self.meter.read_after_poll();
         self.pacer.is_visit_due(now) || self.is_slice_spent(now)
     }
 

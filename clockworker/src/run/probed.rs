@@ -26,7 +26,7 @@ impl Core {
 
     /// The clock, for those who look at it without the executor.
     pub(crate) fn clock(&self) -> ExecutorClock {
-        ExecutorClock(self.meter.clock())
+        ExecutorClock(self.meter.clock().clone())
     }
 
     /// Tells of the beginning of a turn. The host had the thread for `host_ns` before.

@@ -1,25 +1,33 @@
 //! [`Release`]: the alarm that is set while the host is parked and a throttled queue has work.
 
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use super::Core;
 use crate::base::Alarm;
+#[cfg(feature = "tokio")]
+use crate::base::TokioTimer;
 use crate::sync::{Arc, WakeTarget, impl_wake, waker_of};
 use crate::task::SharedRef;
 
 /// Wakes the host when the first throttled queue goes on.
+#[derive(Default)]
 pub(super) struct Release {
+    /// Whether it was set and not cleared since. It may have rung.
+    is_set: Cell<bool>,
     alarm: Alarm,
+    /// In its place, where the clock is tokio's.
+    #[cfg(feature = "tokio")]
+    timer: TokioTimer,
 }
 
 impl Release {
-    pub(super) fn new() -> Self {
-        Self { alarm: Alarm::new() }
-    }
-
-    /// Clears the alarm, as no turn follows.
+    /// Clears the alarm, as no turn follows or no queue is throttled.
     pub(super) fn silence(&self) {
+        self.is_set.set(false);
         self.alarm.clear();
+        #[cfg(feature = "tokio")]
+        self.timer.clear();
     }
 }
 
@@ -32,24 +40,37 @@ impl Core {
     #[inline]
     pub(super) fn set_alarm(&self) -> bool {
         let next = self.queues.tree.borrow().next_release();
-        next == u64::MAX && !self.release.alarm.is_set() || self.set_alarm_for(next)
-    }
-
-    /// How long the throttled queue waits that goes on first. None if there is none.
-    pub(crate) fn next_release(&self) -> Option<Duration> {
-        let next = self.queues.tree.borrow().next_release();
-        (next < u64::MAX).then(|| Duration::from_nanos(next.saturating_sub(self.meter.look())))
+        next == u64::MAX && !self.release.is_set.get() || self.set_alarm_for(next)
     }
 
     #[cold]
     fn set_alarm_for(&self, next: u64) -> bool {
         if next == u64::MAX {
-            self.release.alarm.clear();
+            self.release.silence();
             return true;
         }
-        let after = Duration::from_nanos(next.saturating_sub(self.meter.look()));
-        !self.meter.runs()
-            || self.release.alarm.set(after, waker_of(Arc::new(ParkedHost(self.shared.clone()))))
+        if !self.meter.runs() {
+            return true;
+        }
+        self.release.is_set.set(true);
+        let waker = waker_of(Arc::new(ParkedHost(self.shared.clone())));
+        #[cfg(feature = "tokio")]
+        if let Some(clock) = self.meter.clock().tokio() {
+            return self.release.timer.set(clock, next, &waker);
+        }
+        self.release.alarm.set(Duration::from_nanos(next.saturating_sub(self.meter.look())), waker)
+    }
+
+    /// Whether a throttled queue may go on.
+    pub(crate) fn is_release_due(&self) -> bool {
+        let next = self.queues.tree.borrow().next_release();
+        next < u64::MAX && next <= self.meter.look()
+    }
+
+    /// When the throttled queue goes on that does so first. None if there is none, or if it never does.
+    pub(crate) fn next_release(&self) -> Option<Instant> {
+        let next = self.queues.tree.borrow().next_release();
+        if next < u64::MAX { self.meter.clock().instant_at(next) } else { None }
     }
 }
 

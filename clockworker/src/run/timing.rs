@@ -231,7 +231,7 @@ impl<'a> Timing<'a> {
     /// Reads the clock, and says when it is read next.
     #[inline(always)] // as `after_poll`
     fn read_in_turn(&mut self, needed: bool) -> Timed {
-        let elapsed_ns = self.read();
+        let elapsed_ns = self.read(true);
         self.core.coop_budget.renew_in_time(self.queue.counters.polls.get() + 1);
         if needed && self.look_at < self.timed_at {
             self.await_timed();
@@ -266,12 +266,13 @@ impl<'a> Timing<'a> {
         self.countdown = self.look_at - done;
     }
 
-    /// Reads the clock; the nanoseconds since the last reading.
+    /// Reads the clock, after a poll or not; the nanoseconds since the last reading.
     #[inline]
-    fn read(&mut self) -> u64 {
+    fn read(&mut self, after_poll: bool) -> u64 {
         self.core.slice.look_at_time();
         self.read_at = self.polls();
-        let now = self.core.meter.read();
+        let meter = &self.core.meter;
+        let now = if after_poll { meter.read_after_poll() } else { meter.read() };
         now - std::mem::replace(&mut self.last, now)
     }
 
@@ -337,7 +338,7 @@ impl<'a> Timing<'a> {
             return; // it is
         }
         if self.read_at != self.polls() {
-            self.read();
+            self.read(true);
         }
         (self.stands_for, self.timed_at, self.is_drawn) = (1, self.polls() + 1, false);
         self.read_after(1);
@@ -346,7 +347,7 @@ impl<'a> Timing<'a> {
     /// Reads the clock after work between two polls that is part of none; the nanoseconds since the last reading.
     #[cold]
     pub(super) fn read_between_polls(&mut self) -> u64 {
-        self.read()
+        self.read(false)
     }
 
     /// Counts a drop as a poll, and reads the clock; the nanoseconds since the last reading.
@@ -356,7 +357,7 @@ impl<'a> Timing<'a> {
         self.look_at += 1;
         self.due += 1;
         self.timed_at += 1;
-        self.read()
+        self.read(true)
     }
 
     /// Whether the next poll is timed by itself.

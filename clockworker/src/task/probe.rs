@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use super::header::{Header, RecordKey};
 use super::{AbortHandle, Finish, Id};
-use crate::base::Clock;
+#[cfg(feature = "tokio")]
+use crate::base::TokioClock;
+use crate::base::{Clock, ManualClock};
 
 /// Listens to an executor: see [`Executor::set_probe`](crate::Executor::set_probe). Each method does nothing unless it is written, but
 /// that [`slice`](Probe::slice) and [`poll`](Probe::poll) run what they are given.
@@ -540,6 +542,19 @@ pub(crate) trait Place {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ExecutorClock(pub(crate) Clock);
+
+impl From<ManualClock> for ExecutorClock {
+    fn from(clock: ManualClock) -> Self {
+        Self(Clock::Manual(clock))
+    }
+}
+
+#[cfg(feature = "tokio")]
+impl From<TokioClock> for ExecutorClock {
+    fn from(clock: TokioClock) -> Self {
+        Self(Clock::Tokio(Arc::new(clock)))
+    }
+}
 
 impl ExecutorClock {
     /// Reads it: nanoseconds since the executor was made. The executor does not learn of it.

@@ -16,6 +16,7 @@ mod differences;
 mod join_errors;
 mod local_set;
 mod local_set_runs;
+mod paused;
 mod third_party;
 mod visits;
 
