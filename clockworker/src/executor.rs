@@ -159,7 +159,7 @@ impl Executor {
     /// It ends after the poll in which the budget is spent, so a budget of zero is one poll. It reads the clock after each poll for that.
     /// On a [`ManualClock`](crate::ManualClock) it ends after [`poll_cap`](crate::Builder::poll_cap) polls, too. It never waits: timers and
     /// I/O are the loop's, or another thread's. A runtime's own are not driven by it, so what a task awaits of tokio needs a tokio runtime
-    /// that runs elsewhere. A call that finds nothing to do is no turn of the executor, and costs some ten nanoseconds.
+    /// that runs elsewhere. A call that finds nothing to do is no turn of the executor.
     ///
     /// Runs ([`run_until`](Executor::run_until)) may be under way meanwhile. Each step wakes them, and they run what it has left. Inside a
     /// task of *another* executor it may be called, too.
@@ -185,9 +185,9 @@ impl Executor {
     }
 
     /// Has `waker` woken, in place of the last one, when [`run_for`](Executor::run_for) is to be called again: once after each step that
-    /// has left nothing, by what wakes or spawns a task, on any thread. And now.
+    /// has left nothing, by what wakes or spawns a task, on any thread. And now; and it may be woken for nothing.
     ///
-    /// The executor drops it, at its end at the latest.
+    /// The executor drops it, at its end at the latest. It may be called anywhere, also inside a task.
     ///
     /// # Example
     ///

@@ -123,7 +123,7 @@ pub use clockworker_schedulers::{Cap, CapError, MAX_DEPTH};
 
 pub use abort_on_drop::AbortOnDropHandle;
 #[cfg(feature = "tokio")]
-pub use base::{DEFAULT_POLL_CHARGE, TokioClock, TokioClockError};
+pub use base::{DEFAULT_POLL_CHARGE, NoTimersError, TokioClock};
 pub use base::{ManualClock, UnhandledPanic};
 pub use builder::{BuildError, Builder, DEFAULT_POLL_CAP, DEFAULT_QUEUE};
 pub use current_tag::current_tag;

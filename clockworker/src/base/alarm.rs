@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 use super::clock::instant;
 use super::{PerProcess, wake_quietly};
 
+/// A host's timer. It was polled with a waker, which it wakes at its time unless it is dropped.
+pub(crate) type Timer = std::pin::Pin<Box<dyn Future<Output = ()>>>;
+
 /// An alarm that is set for one time or for none. Dropping it clears it.
 #[derive(Debug)]
 pub(crate) struct Alarm {
@@ -24,13 +27,15 @@ pub(crate) struct Alarm {
     due: Cell<Option<Instant>>,
 }
 
-impl Alarm {
-    pub(crate) fn new() -> Self {
+impl Default for Alarm {
+    fn default() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         // Ordering: Relaxed, the number only has to be unique.
         Self { number: LAST.fetch_add(1, Ordering::Relaxed), due: Cell::new(None) }
     }
+}
 
+impl Alarm {
     /// Sets the alarm, in place of the time that it was set for: `waker` is woken then, on another thread. False if there is no
     /// thread for it, as the operating system starts none.
     ///
@@ -47,12 +52,6 @@ impl Alarm {
         if let Some(due) = self.due.take() {
             Ringer::get().clear((due, self.number));
         }
-    }
-}
-
-impl Default for Alarm {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -162,7 +161,7 @@ mod tests {
     #[test]
     fn an_alarm_rings_once_and_one_that_is_set_again_only_then() {
         let (word, receive) = bell();
-        let [one, other] = [(); 2].map(|()| Alarm::new());
+        let [one, other] = [(); 2].map(|()| Alarm::default());
         assert!(one.set(Duration::ZERO, word("at once")));
         assert_eq!(receive.recv(), Ok("at once"));
         assert!(one.set(Duration::ZERO, word("again")));
@@ -179,7 +178,7 @@ mod tests {
     #[test]
     fn an_alarm_that_is_cleared_or_dropped_gives_its_waker_back() {
         let target = Arc::new(Rings(channel().0, "unheard"));
-        let alarm = Alarm::new();
+        let alarm = Alarm::default();
         let late = Duration::from_secs(1_000_000);
         assert!(alarm.set(late, Waker::from(Arc::clone(&target))));
         assert_eq!(Arc::strong_count(&target), 2);
@@ -199,7 +198,7 @@ mod tests {
             }
         }
         let (word, receive) = bell();
-        let alarms = [(); 2].map(|()| Alarm::new());
+        let alarms = [(); 2].map(|()| Alarm::default());
         assert!(alarms[0].set(Duration::ZERO, Waker::from(Arc::new(Panics))));
         assert!(alarms[1].set(Duration::from_millis(1), word("later")));
         assert_eq!(receive.recv(), Ok("later"));

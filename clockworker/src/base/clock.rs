@@ -8,9 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-#[cfg(feature = "tokio")]
-use super::tokio_clock::TokioClock;
-
 /// A clock that stands still until it is told to advance: for exact tests of scheduling.
 ///
 /// Clones share one time. Work is simulated by advancing the clock inside a task's poll; the executor then charges
@@ -110,7 +107,7 @@ pub(crate) enum Clock {
     },
     Manual(ManualClock),
     #[cfg(feature = "tokio")]
-    Tokio(Arc<TokioClock>),
+    Tokio(Arc<super::TokioClock>),
 }
 
 impl Clock {
@@ -140,16 +137,10 @@ impl Clock {
         self.read(false)
     }
 
-    /// The same, after a poll of a task: all that passes where time stands still.
+    /// The same, after a poll of a task or not. Where time stands still, polls are all that takes any.
     #[inline]
-    pub(crate) fn now_after_poll(&self) -> u64 {
-        self.read(true)
-    }
-
-    #[inline]
-    fn read(&self, after_poll: bool) -> u64 {
-        #[cfg(not(feature = "tokio"))]
-        let _ = after_poll;
+    #[cfg_attr(not(feature = "tokio"), allow(unused_variables, reason = "for tokio's clock"))]
+    pub(crate) fn read(&self, after_poll: bool) -> u64 {
         match self {
             Clock::Tsc { clock, start } => clock.delta_as_nanos(*start, clock.raw()),
             Clock::Os { start } => u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
@@ -158,9 +149,7 @@ impl Clock {
             Clock::Tokio(clock) => clock.now(after_poll),
         }
     }
-}
 
-impl Clock {
     /// The instant at which it shows so many nanoseconds. None if no clock comes to it.
     pub(crate) fn instant_at(&self, ns: u64) -> Option<Instant> {
         #[cfg(feature = "tokio")]
@@ -168,12 +157,6 @@ impl Clock {
             return clock.instant_at(ns).map(tokio::time::Instant::into_std);
         }
         instant().checked_add(Duration::from_nanos(ns.saturating_sub(self.now())))
-    }
-
-    /// Whose timers are on it, if any are.
-    #[cfg(feature = "tokio")]
-    pub(crate) fn tokio(&self) -> Option<&TokioClock> {
-        if let Clock::Tokio(clock) = self { Some(clock) } else { None }
     }
 }
 

@@ -10,12 +10,10 @@ mod unhandled_panic;
 
 pub use clock::ManualClock;
 #[cfg(feature = "tokio")]
-pub use tokio_clock::{DEFAULT_POLL_CHARGE, TokioClock, TokioClockError};
+pub use tokio_clock::{DEFAULT_POLL_CHARGE, NoTimersError, TokioClock};
 pub use unhandled_panic::UnhandledPanic;
 
-pub(crate) use alarm::Alarm;
+pub(crate) use alarm::{Alarm, Timer};
 pub(crate) use clock::Clock;
 pub(crate) use panics::{drop_quietly, wake_quietly};
 pub(crate) use per_process::PerProcess;
-#[cfg(feature = "tokio")]
-pub(crate) use tokio_clock::TokioTimer;

@@ -1,25 +1,21 @@
 //! [`TokioClock`]: tokio's time as an executor's, and tokio's timers as its alarm.
 
-use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
-use std::future::Future;
 use std::panic::catch_unwind;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::task::unconstrained;
+use tokio::time::{Instant, sleep_until};
 
+use super::Timer;
 use super::clock::{instant, move_on, nanos};
 
 /// What a poll takes on a [`TokioClock`] that stands still, unless told otherwise: 10 µs.
 pub const DEFAULT_POLL_CHARGE: Duration = Duration::from_micros(10);
-
-/// Readings of the clock are no more than this apart, where polls take as long.
-const LEAST_CHARGE_NS: u64 = 2_000;
 
 /// The clock of a tokio runtime, which its tests may pause: with it tokio's timers, an executor's caps and its tasks' deadlines are on
 /// one time.
@@ -64,8 +60,6 @@ pub struct TokioClock {
     runtime: Handle,
     start: Instant,
     poll_ns: u64,
-    /// Of tokio's time, the last reading.
-    seen: AtomicU64,
     /// The executor's time: at least tokio's, and what was charged. Orderings are Relaxed: nothing is published with a time.
     now: AtomicU64,
 }
@@ -77,18 +71,17 @@ impl TokioClock {
     ///
     /// Outside a runtime of tokio's; or in one whose builder was not told to `enable_time`. tokio says that by a panic alone, of which the
     /// program's panic hook hears, and which ends a program built with `panic = "abort"`.
-    pub fn new() -> Result<Self, TokioClockError> {
-        let runtime = Handle::try_current().map_err(|_| TokioClockError { has_runtime: false })?;
-        let start = Instant::now();
-        catch_unwind(|| drop(sleep_until(start))).map_err(|_| TokioClockError { has_runtime: true })?;
-        let poll_ns = nanos(DEFAULT_POLL_CHARGE);
-        Ok(Self { runtime, start, poll_ns, seen: AtomicU64::new(0), now: AtomicU64::new(0) })
+    pub fn new() -> Result<Self, NoTimersError> {
+        let (runtime, start) = (Handle::try_current().map_err(|_| NoTimersError)?, Instant::now());
+        catch_unwind(|| drop(sleep_until(start))).map_err(|_| NoTimersError)?;
+        Ok(Self { runtime, start, poll_ns: nanos(DEFAULT_POLL_CHARGE), now: AtomicU64::new(0) })
     }
 
     /// What a poll takes where time stands still: 2 µs at least, so that each has a reading of the clock. [`DEFAULT_POLL_CHARGE`] unless
     /// told otherwise.
     pub fn poll_charge(mut self, charge: Duration) -> Self {
-        self.poll_ns = nanos(charge).max(LEAST_CHARGE_NS);
+        // Where polls take no less, none goes by without a reading.
+        self.poll_ns = nanos(charge).max(2_000);
         self
     }
 
@@ -97,7 +90,7 @@ impl TokioClock {
     #[inline(never)]
     pub(super) fn now(&self, after_poll: bool) -> u64 {
         let passed = self.passed();
-        if self.seen.swap(passed, Ordering::Relaxed) == passed && after_poll && self.stands_still(passed) {
+        if after_poll && self.stands_still(passed) {
             move_on(&self.now, self.poll_ns);
         }
         self.now.fetch_max(passed, Ordering::Relaxed).max(passed)
@@ -126,56 +119,26 @@ impl TokioClock {
     pub(super) fn instant_at(&self, ns: u64) -> Option<Instant> {
         self.start.checked_add(Duration::from_nanos(ns))
     }
-}
 
-/// A timer of tokio's that is set for one time or for none.
-#[derive(Default)]
-pub(crate) struct TokioTimer(Cell<Option<Pin<Box<Sleep>>>>);
-
-impl TokioTimer {
-    /// Sets it, in place of the time that it was set for: `waker` is woken when the clock shows so many nanoseconds. False if it does now.
-    pub(crate) fn set(&self, clock: &TokioClock, ns: u64, waker: &Waker) -> bool {
-        let Some(due) = clock.instant_at(ns) else { return true };
-        let _entered = clock.runtime.enter();
-        let mut sleep = Box::pin(sleep_until(due));
-        let polled =
-            std::pin::pin!(tokio::task::unconstrained(sleep.as_mut())).poll(&mut Context::from_waker(waker));
-        self.0.set(Some(sleep));
-        polled.is_pending()
-    }
-
-    /// Clears it, if it is set.
-    pub(crate) fn clear(&self) {
-        self.0.set(None);
+    /// A timer that wakes `waker` when tokio's time is so many nanoseconds, unless it is dropped. None if that is now or never.
+    pub(crate) fn timer(&self, ns: u64, waker: &Waker) -> Option<Timer> {
+        let due = self.instant_at(ns)?;
+        let _entered = self.runtime.enter();
+        // The turn's cooperative budget may be spent.
+        let mut timer: Timer = Box::pin(unconstrained(sleep_until(due)));
+        timer.as_mut().poll(&mut Context::from_waker(waker)).is_pending().then_some(timer)
     }
 }
 
-/// Why there is no [`TokioClock`].
+/// There is no [`TokioClock`] outside a tokio runtime, nor in one without timers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokioClockError {
-    has_runtime: bool,
-}
+#[non_exhaustive]
+pub struct NoTimersError;
 
-impl TokioClockError {
-    /// Whether the caller was outside a runtime of tokio's.
-    pub fn is_outside_runtime(&self) -> bool {
-        !self.has_runtime
-    }
-
-    /// Whether the runtime has no timers.
-    pub fn is_without_timers(&self) -> bool {
-        self.has_runtime
-    }
-}
-
-impl fmt::Display for TokioClockError {
+impl fmt::Display for NoTimersError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.has_runtime {
-            "the tokio runtime has no timers: call `enable_time` on its builder"
-        } else {
-            "a `TokioClock` is made inside a tokio runtime"
-        })
+        f.write_str("no timers of tokio's here: make a `TokioClock` in a runtime, and call `enable_time` on its builder")
     }
 }
 
-impl Error for TokioClockError {}
+impl Error for NoTimersError {}

@@ -43,19 +43,15 @@ impl Steps {
     #[track_caller]
     pub(crate) fn run_for(&self, core: &Rc<Core>, budget: Duration) -> Step {
         core.drivers.assert_not_driven();
-        if !self.is_at_rest(core) && self.take_step(core, budget) {
+        // The inbox is still parked as the last step left it: nothing has come since.
+        let is_at_rest = self.parked_at.get() == core.turns() && core.shared.inbox.is_parked();
+        if !(is_at_rest && core.next_release().is_none()) && self.take_step(core, budget) {
             return Step::Ready;
         }
         core.next_release().map_or(Step::Idle, Step::At)
     }
 
-    /// Whether nothing has come since a step that left nothing: then the inbox is parked as that step left it.
-    fn is_at_rest(&self, core: &Core) -> bool {
-        self.parked_at.get() == core.turns() && core.shared.inbox.is_parked() && !core.is_release_due()
-    }
-
     /// Whether work is left.
-    #[track_caller]
     fn take_step(&self, core: &Rc<Core>, budget: Duration) -> bool {
         core.assert_own_process();
         let run = self.run.get_or_init(|| core.add_run());
@@ -72,10 +68,10 @@ impl Steps {
             run.take();
             run.register(&host);
         }
-        match self.host.take() {
-            None => self.host.set(Some(host)),
-            // A task has set it, and it was woken.
-            Some(newer) => self.replace(core, newer, host),
+        if let Some(newer) = self.host.replace(Some(host)) {
+            // A task has set it, and it was woken: the next step registers it.
+            self.parked_at.set(0);
+            self.let_go(core, self.host.replace(Some(newer)));
         }
         core.assert_not_failed(FAILED);
         is_left
@@ -84,27 +80,20 @@ impl Steps {
     /// See [`Executor::on_ready`](crate::Executor::on_ready).
     pub(crate) fn on_ready(&self, core: &Core, waker: Waker) {
         let host = HostWaker::of(&waker);
-        match self.host.take() {
-            None => self.host.set(Some(host)),
-            Some(old) => self.replace(core, host, old),
-        }
+        // It is woken, and the next step registers it.
+        self.parked_at.set(0);
+        self.let_go(core, self.host.replace(Some(host)));
         wake_quietly(waker);
     }
 
-    /// Sets the waker, which is woken by the caller, so that the next step registers it.
-    fn replace(&self, core: &Core, host: HostWaker, old: HostWaker) {
-        self.parked_at.set(0);
-        self.host.set(Some(host));
-        self.let_go(core, old);
-    }
-
-    fn let_go(&self, core: &Core, host: HostWaker) {
+    fn let_go(&self, core: &Core, host: Option<HostWaker>) {
+        let Some(host) = host else { return };
         self.run.get().into_iter().for_each(|run| run.take_back(&host));
         core.shared.inbox.let_go(host);
     }
 
     /// Drops the waker, as the executor ends.
     pub(crate) fn end(&self, core: &Core) {
-        self.host.take().into_iter().for_each(|host| self.let_go(core, host));
+        self.let_go(core, self.host.take());
     }
 }

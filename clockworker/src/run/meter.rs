@@ -90,18 +90,13 @@ impl Meter {
     #[cfg_attr(clockworker_profiling, inline(never))]
     #[cfg_attr(not(clockworker_profiling), inline)]
     pub(crate) fn read(&self) -> u64 {
-        self.note(self.clock.now())
+        self.read_after(false)
     }
 
-    /// The same, after a poll of a task.
+    /// The same, after a poll of a task or not.
     #[inline]
-    pub(super) fn read_after_poll(&self) -> u64 {
-        self.note(self.clock.now_after_poll())
-    }
-
-    #[inline]
-    fn note(&self, now: u64) -> u64 {
-        let now = now.max(self.now.get());
+    pub(super) fn read_after(&self, poll: bool) -> u64 {
+        let now = self.clock.read(poll).max(self.now.get());
         self.now.set(now);
         self.is_stale.set(false);
         now

@@ -27,7 +27,7 @@ pub(super) struct Slice {
     /// Whether the clock is to be read after each poll.
     exact: Cell<bool>,
     /// Whether that is so in each slice of the turn.
-    always_exact: Cell<bool>,
+    pub(super) always_exact: Cell<bool>,
     /// Whether its queue is to drop futures only.
     drops_only: Cell<bool>,
 }
@@ -92,12 +92,6 @@ impl Slice {
         }
     }
 
-    /// Has the clock be read after each poll, as long as the guard lives.
-    pub(super) fn each_is_exact(&self) -> impl Drop {
-        self.always_exact.set(true);
-        EachIsExact(self)
-    }
-
     /// Whether it is to end by a time: another queue waits, or its own is capped or idle.
     #[inline]
     pub(super) fn is_limited(&self) -> bool {
@@ -154,15 +148,6 @@ impl Slice {
     /// Moves the end by `ns` of the slice that were not the queue's.
     pub(super) fn prolong(&self, ns: u64) {
         self.until.set(self.until.get().saturating_add(ns));
-    }
-}
-
-/// See [`Slice::each_is_exact`].
-struct EachIsExact<'a>(&'a Slice);
-
-impl Drop for EachIsExact<'_> {
-    fn drop(&mut self) {
-        self.0.always_exact.set(false);
     }
 }
 
@@ -354,7 +339,7 @@ impl Core {
     /// Whether the task that is being polled is to let others run: the time of its slice is up, or the host is due.
     pub(crate) fn is_poll_to_end(&self) -> bool {
         // It counts as a poll, of what this one has done since it asked last.
-        let now = self.meter.read_after_poll();
+        let now = self.meter.read_after(true);
         self.pacer.is_visit_due(now) || self.is_slice_spent(now)
     }
 

@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::Core;
-use crate::base::Alarm;
-#[cfg(feature = "tokio")]
-use crate::base::TokioTimer;
+use crate::base::{Alarm, Timer};
 use crate::sync::{Arc, WakeTarget, impl_wake, waker_of};
 use crate::task::SharedRef;
 
@@ -17,8 +15,7 @@ pub(super) struct Release {
     is_set: Cell<bool>,
     alarm: Alarm,
     /// In its place, where the clock is tokio's.
-    #[cfg(feature = "tokio")]
-    timer: TokioTimer,
+    timer: Cell<Option<Timer>>,
 }
 
 impl Release {
@@ -26,8 +23,7 @@ impl Release {
     pub(super) fn silence(&self) {
         self.is_set.set(false);
         self.alarm.clear();
-        #[cfg(feature = "tokio")]
-        self.timer.clear();
+        self.timer.set(None);
     }
 }
 
@@ -45,26 +41,20 @@ impl Core {
 
     #[cold]
     fn set_alarm_for(&self, next: u64) -> bool {
-        if next == u64::MAX {
+        if next == u64::MAX || !self.meter.runs() {
             self.release.silence();
-            return true;
-        }
-        if !self.meter.runs() {
             return true;
         }
         self.release.is_set.set(true);
         let waker = waker_of(Arc::new(ParkedHost(self.shared.clone())));
         #[cfg(feature = "tokio")]
-        if let Some(clock) = self.meter.clock().tokio() {
-            return self.release.timer.set(clock, next, &waker);
+        if let crate::base::Clock::Tokio(clock) = self.meter.clock() {
+            let timer = clock.timer(next, &waker);
+            let is_set = timer.is_some();
+            self.release.timer.set(timer);
+            return is_set;
         }
         self.release.alarm.set(Duration::from_nanos(next.saturating_sub(self.meter.look())), waker)
-    }
-
-    /// Whether a throttled queue may go on.
-    pub(crate) fn is_release_due(&self) -> bool {
-        let next = self.queues.tree.borrow().next_release();
-        next < u64::MAX && next <= self.meter.look()
     }
 
     /// When the throttled queue goes on that does so first. None if there is none, or if it never does.

@@ -271,8 +271,7 @@ impl<'a> Timing<'a> {
     fn read(&mut self, after_poll: bool) -> u64 {
         self.core.slice.look_at_time();
         self.read_at = self.polls();
-        let meter = &self.core.meter;
-        let now = if after_poll { meter.read_after_poll() } else { meter.read() };
+        let now = self.core.meter.read_after(after_poll);
         now - std::mem::replace(&mut self.last, now)
     }
 

@@ -89,14 +89,13 @@ pub(crate) fn turn<T>(core: &Core, host: &HostWaker, mut poll_main: impl FnMut()
 /// parked the inbox.
 pub(crate) fn turn_for(core: &Core, host: &HostWaker, budget: Duration) -> bool {
     let _turn = TurnGuard::begin(core);
-    let _exact = core.slice.each_is_exact();
-    let budget_ns = u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX);
-    let began = core.meter.now();
+    let (began, budget_ns) = (core.meter.now(), u64::try_from(budget.as_nanos()).unwrap_or(u64::MAX));
     core.pacer.end_turn_at(began.saturating_add(budget_ns));
     core.admission.end_at(began.saturating_add(budget_ns / 2));
     core.main.wait_for(0);
+    core.slice.always_exact.set(true);
     let mut slice_first = core.turn.owes_slice.take();
-    loop {
+    let is_left = loop {
         // Runs that are under way are polled by their hosts.
         core.shared.main.take_woken();
         match core.step(&mut slice_first) {
@@ -108,13 +107,15 @@ pub(crate) fn turn_for(core: &Core, host: &HostWaker, budget: Duration) -> bool 
             Next::Visit => {
                 core.watch();
                 core.turn.host_yields.add(1);
-                return true;
+                break true;
             }
             Next::Park if !park(core, host) => {}
-            Next::Park => return false,
-            Next::Fail => return true,
+            Next::Park => break false,
+            Next::Fail => break true,
         }
-    }
+    };
+    core.slice.always_exact.set(false);
+    is_left
 }
 
 /// What comes after a step of a turn.

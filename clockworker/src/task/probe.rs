@@ -7,8 +7,6 @@ use std::time::Duration;
 
 use super::header::{Header, RecordKey};
 use super::{AbortHandle, Finish, Id};
-#[cfg(feature = "tokio")]
-use crate::base::TokioClock;
 use crate::base::{Clock, ManualClock};
 
 /// Listens to an executor: see [`Executor::set_probe`](crate::Executor::set_probe). Each method does nothing unless it is written, but
@@ -550,8 +548,8 @@ impl From<ManualClock> for ExecutorClock {
 }
 
 #[cfg(feature = "tokio")]
-impl From<TokioClock> for ExecutorClock {
-    fn from(clock: TokioClock) -> Self {
+impl From<crate::TokioClock> for ExecutorClock {
+    fn from(clock: crate::TokioClock) -> Self {
         Self(Clock::Tokio(Arc::new(clock)))
     }
 }

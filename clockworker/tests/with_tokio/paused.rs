@@ -340,10 +340,9 @@ fn where_time_runs_it_is_tokios() {
 
 #[test]
 fn without_a_runtime_or_timers_it_is_an_error() {
-    let error = TokioClock::new().unwrap_err();
-    assert_eq!((error.is_outside_runtime(), error.is_without_timers()), (true, false));
     let rt = Builder::new_current_thread().build().unwrap();
-    let error = quietly(|| rt.block_on(async { TokioClock::new() })).unwrap_err();
-    assert_eq!((error.is_outside_runtime(), error.is_without_timers()), (false, true));
-    assert_eq!(error.to_string(), "the tokio runtime has no timers: call `enable_time` on its builder");
+    let errors = [TokioClock::new(), quietly(|| rt.block_on(async { TokioClock::new() }))];
+    for error in errors.map(Result::unwrap_err) {
+        assert!(error.to_string().starts_with("no timers of tokio's here"), "{error}");
+    }
 }
