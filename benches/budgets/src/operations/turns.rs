@@ -76,14 +76,14 @@ fn of_one_task(tasks: &impl RunsTasks, region: &dyn Region) {
 }
 
 /// Spawns a task, and gives what wakes it.
-fn waking_one_task(tasks: &impl RunsTasks) -> Box<dyn Fn()> {
+fn waking_one_task<T: RunsTasks>(tasks: &T) -> impl Fn() + use<T> {
     let waker: Rc<RefCell<Option<Waker>>> = Rc::default();
     let known = Rc::clone(&waker);
     tasks.spawn(poll_fn(move |cx| {
         known.borrow_mut().get_or_insert_with(|| cx.waker().clone());
         Poll::Pending
     }));
-    Box::new(move || waker.borrow().iter().for_each(Waker::wake_by_ref))
+    move || waker.borrow().iter().for_each(Waker::wake_by_ref)
 }
 
 /// Takes a step of the executor often, each time after `wake`.
