@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ex.on_ready(Arc::new(Unpark(thread::current())).into());
     let (mut sends, mut files) = mpsc::channel(0);
     let reader = thread::spawn(move || {
-        // Files are read where it may block. What comes wakes the task, and that the loop.
+        // Files are read where it may block. What comes wakes the task, and so the loop.
         futures::executor::block_on(async {
             for file in ["terrain", "textures", "sounds"] {
                 sends.send(file).await?;

@@ -32,7 +32,7 @@ pub enum Step {
 pub(crate) struct Steps {
     /// None before the first step.
     run: OnceCell<Arc<RunWaker>>,
-    /// None during a step, and before the first one unless there was an `on_ready`.
+    /// None during a step, unless a task of it has called `on_ready`; and before the first call of either.
     host: Cell<Option<HostWaker>>,
     /// The number of turns after the step that has parked the inbox. 0 if none has.
     parked_at: Cell<u64>,
@@ -54,10 +54,11 @@ impl Steps {
     /// Whether work is left.
     fn take_step(&self, core: &Rc<Core>, budget: Duration) -> bool {
         core.assert_own_process();
+        let driving = core.drivers.drive();
+        // This may wake the host of a run, which is foreign code.
         let run = self.run.get_or_init(|| core.add_run());
         run.unregister();
         let _entered = context::enter(core);
-        let driving = core.drivers.drive();
         core.shared.inbox.unpark();
         let host = self.host.take().unwrap_or_else(|| HostWaker::of(Waker::noop()));
         let is_left = turn_for(core, &host, budget);

@@ -548,8 +548,8 @@ impl From<ManualClock> for ExecutorClock {
 }
 
 #[cfg(feature = "tokio")]
-impl From<crate::TokioClock> for ExecutorClock {
-    fn from(clock: crate::TokioClock) -> Self {
+impl From<crate::base::TokioClock> for ExecutorClock {
+    fn from(clock: crate::base::TokioClock) -> Self {
         Self(Clock::Tokio(Arc::new(clock)))
     }
 }

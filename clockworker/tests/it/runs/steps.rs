@@ -426,3 +426,17 @@ fn a_step_in_which_the_executor_fails_panics_as_a_run_does() {
     assert_eq!(panic_of::<()>(output(task)), "a task");
     assert!(output(other).unwrap_err().is_cancelled());
 }
+
+/// The host of a run that is alone is woken by the first step, as it is not alone any more. That host may not step.
+#[test]
+fn a_host_that_steps_when_the_first_step_wakes_it_panics_with_the_reason() {
+    let ex = Rc::new(untimed());
+    let (call, said) = steps_inside(&ex);
+    let hooked = HookedWaker::new(WakerCall::Wake, call);
+    let mut run = Box::pin(ex.run_until(pending::<()>()));
+    assert!(poll_with(&mut run, &hooked.waker()).is_pending());
+    assert_eq!(ex.run_for(LONG), Step::Idle);
+    assert!(said.borrow()[0].contains("run already"));
+    drop(run);
+    assert_usable(&ex);
+}
