@@ -18,7 +18,7 @@ pub(super) const MAX_STRIDE: u32 = 32;
 
 /// How many polls to do until the next reading, after `polls` polls took `elapsed_ns`, for readings to be some `window_ns`
 /// apart. At most twice as many: one short poll among long ones says nothing of the next.
-pub(crate) fn stride(window_ns: u64, polls: u32, elapsed_ns: u64) -> u32 {
+fn stride(window_ns: u64, polls: u32, elapsed_ns: u64) -> u32 {
     let stride = window_ns * u64::from(polls) / elapsed_ns.max(1);
     stride.clamp(1, u64::from(MAX_STRIDE.min(2 * polls))) as u32
 }

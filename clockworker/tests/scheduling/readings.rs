@@ -308,3 +308,29 @@ fn a_slice_of_drops_goes_on_when_another_queue_waits_from_one_of_them_on() {
     drain(&ex);
     assert_eq!((a.stats().live, b.stats().completed), (0, 1));
 }
+
+/// Of tasks whose polls take 100 µs and that all have a short poll at about the same time, as where each ends a part of its work.
+#[test]
+fn short_polls_among_long_ones_keep_the_host_from_its_turn_no_longer() {
+    const TASKS: usize = 16;
+    for shorts in 1..4 {
+        let ex = hosted_builder().host_budget(us(20)).build().unwrap();
+        for _ in 0..TASKS {
+            ex.spawn(async move {
+                for _ in 0..20 {
+                    polls("", 10, us(100)).await;
+                    polls("", shorts, us(0)).await;
+                    yield_now().await;
+                }
+            });
+        }
+        let mut longest = us(0);
+        while ex.stats().live > 0 {
+            let began = now();
+            tick(&ex);
+            longest = longest.max(now() - began);
+        }
+        // One poll, after others that take nothing.
+        assert!(longest <= us(200), "{shorts} short polls each: a turn of {longest:?}");
+    }
+}
