@@ -114,9 +114,9 @@ fn tenants() {
 #[test]
 fn overload() {
     let expected = "\
-takes everything answered 30000, refused 0; the last took up to 1.32989s
-adaptive limit   answered 30000, refused 14916; the last took up to 10.15ms
-tower            answered 30000, refused 14901; the last took up to 10.1ms
+takes everything answered 30000, refused 0; the last took up to 1.35333s
+adaptive limit   answered 30000, refused 14913; the last took up to 10.16ms
+tower            answered 30000, refused 14901; the last took up to 10.02ms
 ";
     assert_eq!(output("overload"), expected);
 }
