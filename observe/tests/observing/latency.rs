@@ -159,7 +159,7 @@ fn the_longest_turn_says_who_held_the_thread_in_it() {
 #[test]
 fn where_polls_were_not_timed_each_the_queue_held_the_thread() {
     let ex = observing(Observation::new().latency());
-    ex.spawn(polls("", 1, us(0)));
+    ex.spawn(polls("", 100, us(0)));
     settle(&ex);
     ex.spawn(polls("", 2, us(2_500)));
     settle(&ex);
@@ -172,7 +172,7 @@ fn where_polls_were_not_timed_each_the_queue_held_the_thread() {
 #[test]
 fn polls_that_took_longer_than_the_main_future_held_the_thread() {
     let ex = observing(Observation::new().latency());
-    ex.spawn(polls("", 1, us(0)));
+    ex.spawn(polls("", 100, us(0)));
     settle(&ex);
     ex.spawn(polls("", 2, us(2_500)));
     let mut worked = false;
