@@ -290,8 +290,8 @@ impl Executor {
     /// spawning. A task that spawns without end is cancelled at `deadline`, and the report is not
     /// [`drained`](ShutdownReport::drained).
     ///
-    /// Refused is what comes from outside: from the future of a run, from destructors that no task runs, and by every
-    /// [`Handle`] that [`Handle::current`] has not made inside a task. What other threads spawned before is taken in. Queues that
+    /// It refuses what comes from outside: from the future given to [`run_until`](Executor::run_until), from destructors outside of
+    /// tasks, and from handles, unless they were [made inside a task](Handle::current). What other threads spawned before is taken in. Queues that
     /// were [closed](Queue::close) stay closed. If `shutdown` was called before, this is `shutdown`.
     ///
     /// Cancel safety and panics are those of `shutdown`.

@@ -82,14 +82,21 @@ impl Handle {
         Self { shared, default_name: DEFAULT_QUEUE, own: None, no_slot: RecordKey::NO_SLOT }
     }
 
-    pub(crate) fn of_queue(shared: SharedRef, own: QueueId) -> Self {
-        Self { default_name: OWN, own: Some(own), ..Self::new(shared) }
+    pub(crate) fn of_queue(core: &Core, own: QueueId) -> Self {
+        Self { default_name: OWN, own: Some(own), ..Self::made_here(core) }
+    }
+
+    /// One whose tasks are children of the task that is being polled, if one is.
+    fn made_here(core: &Core) -> Self {
+        let queue = core.current_queue();
+        let no_slot = queue.map_or(RecordKey::NO_SLOT, |queue| RecordKey::child_of(queue.id));
+        Self { no_slot, ..Self::new(core.shared.clone()) }
     }
 
     /// A handle to the executor that runs on this thread or was [entered](crate::Executor::enter) here. None if there is none.
     ///
-    /// What a handle spawns that was made by this inside a task counts as that task's: if the task's queue
-    /// [drains](crate::Queue::drain), it is let in, from any thread. What other handles spawn is not.
+    /// Called inside a task, this or [`Queue::handle`](crate::Queue::handle) gives a handle that spawns on behalf of that task: a
+    /// [drain](crate::Queue::drain) takes what it spawns, from any thread. It refuses what other handles spawn.
     ///
     /// # Example
     ///
@@ -108,10 +115,7 @@ impl Handle {
     /// # assert_eq!(ex.block_on(request).unwrap().unwrap(), 42);
     /// ```
     pub fn current() -> Option<Self> {
-        let core = context::current()?;
-        let queue = core.current_queue();
-        let no_slot = queue.map_or(RecordKey::NO_SLOT, |queue| RecordKey::child_of(queue.id));
-        Some(Self { no_slot, ..Self::new(core.shared.clone()) })
+        context::current().map(|core| Self::made_here(&core))
     }
 
     /// Whether it was made inside a task.

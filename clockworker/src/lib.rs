@@ -67,6 +67,7 @@
 //!   resources stalls its neighbours; the module `compat`, a drop-in for tokio's `LocalSet`; and `TokioClock`, for tests that pause tokio's
 //!   time. On monoio, on smol and alone `default-features = false` spares the dependency.
 //! * `monoio`: the module `monoio`, for executors that run inside monoio. Linux only: it is empty elsewhere.
+//! * `laws`: the module `schedulers::laws`, which tests a scheduler of your own.
 //! * `observe`: [`Executor::set_probe`], by which the crate `clockworker-observe` listens ([`probe`]), and with it names of tasks and where they
 //!   were spawned.
 

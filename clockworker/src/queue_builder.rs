@@ -69,7 +69,7 @@ impl<'a, S: Scheduler + 'static> QueueBuilder<'a, S> {
         self
     }
 
-    /// The most CPU time that the queue may have per period. No more than what other queues leave, unless told otherwise.
+    /// The most CPU time that the queue may have per period. Without a cap, it may use all that other queues leave.
     ///
     /// **A task that holds a lock across an `.await` keeps it while its queue is throttled.** A task of any queue that waits for that
     /// lock waits for the cap too: for up to a period, and for longer after a long poll. So [move](crate::move_to()) the task to a queue

@@ -262,7 +262,7 @@ impl Queue {
     /// # }
     /// ```
     pub fn handle(&self) -> Handle {
-        Handle::of_queue(self.core.shared.clone(), self.inner.id)
+        Handle::of_queue(&self.core, self.inner.id)
     }
 
     /// The queue below which this one was created, if any. Also once either is gone.
@@ -388,10 +388,9 @@ impl Queue {
     /// Drains the queue and those below it: as [`retire`](Queue::retire), but takes the children of their tasks. All of them go when
     /// none has a task, and until then one's task may spawn into another. Cancel safety and panics are those of `retire`.
     ///
-    /// A child is what a task spawns, through whatever it has but a [`Handle`](crate::Handle) that
-    /// [`Handle::current`](crate::Handle::current) has not made inside it, and a task that [moves](crate::move_to()) here. Its
-    /// parent, or the place it comes from, is a queue that drains, be it another one. What other threads have sent and has not come
-    /// in is refused. A task that spawns without end is cancelled at `deadline`. A queue that was [closed](Queue::close) or retired
+    /// A child is a task that a task of a draining queue spawns. If it spawns by a [`Handle`](crate::Handle), the handle was
+    /// [made inside it](crate::Handle::current). A task that [moves](crate::move_to()) here from a draining queue counts, too. What other
+    /// threads have sent and has not come in is refused. A task that spawns without end is cancelled at `deadline`. A queue that was [closed](Queue::close) or retired
     /// before takes no child.
     ///
     /// # Example

@@ -30,6 +30,8 @@
 //!         .drain_deadline(Duration::from_secs(10));
 //!     let aborted = ex.run_until(async { server.await }).await;
 //!     println!("{aborted} connections were not done in time");
+//!     let report = ex.drain(tokio::time::sleep(Duration::from_secs(10))).await; // the background work
+//!     println!("{report}");
 //!     Ok(())
 //! }
 //! ```
@@ -42,7 +44,7 @@
 //! | a connection, and the requests of HTTP/1 | one of the queue, in the group that [`group_by`](Serve::group_by) says |
 //! | a request of HTTP/2 | one of the queue, in the group of its connection |
 //!
-//! So one queue may serve what is urgent and another the rest: call [`serve`] once for each listener. A handler that panics ends its
+//! To serve urgent requests in a queue of their own, give them a listener of their own, and call [`serve`] for each. A handler that panics ends its
 //! connection over HTTP/1, and its request over HTTP/2. A connection of HTTP/1 that was upgraded belongs to whoever upgraded it. An upgraded
 //! request of HTTP/2 is under way until it ends.
 //!

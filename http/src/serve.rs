@@ -102,8 +102,8 @@ type GroupBy<P> = Box<dyn Fn(&P) -> u64>;
 
 /// A server. From [`serve`].
 ///
-/// Awaited, it ends after the [signal](Serve::with_graceful_shutdown), when nothing of it is left: how many connections were aborted at the
-/// [deadline](Serve::drain_deadline). It ends for no error of the listener or of a connection.
+/// Await it. After the [signal](Serve::with_graceful_shutdown), once all connections are gone, it gives how many were aborted at the
+/// [deadline](Serve::drain_deadline). No error of the listener or of a connection ends it.
 ///
 /// # Cancel safety
 ///

@@ -26,7 +26,8 @@ use crate::{Attributes, GroupId, Ready, Task, TaskId};
 /// ```
 ///
 /// A scheduler is a plain data structure. It holds no futures, wakers, threads or clocks, and needs no `unsafe`. It may
-/// always give its best task, as `Lifo` does: that others starve is lawful.
+/// always give its best task, as `Lifo` does, and let others starve. (`laws` accept that of a scheduler that
+/// says so.) A user of the crate `clockworker` finds all of this in `clockworker::schedulers`.
 ///
 /// # What it owes
 ///
@@ -161,8 +162,8 @@ use crate::{Attributes, GroupId, Ready, Task, TaskId};
 /// 2. `served` tells how long the poll took, if it was timed.
 /// 3. `gone`, if the task completed, was cancelled or panicked; and again for its group, if it was the last of it.
 /// 4. `push` for each task of this queue that became ready meanwhile, in that order. The polled task itself comes last, with
-///    [`Ready::Yielded`], if it was woken while it ran. (Where more than 64 became ready, these come in several of such steps, and it
-///    comes after the last as [woken](Ready::Woken).) Where the next `pop` follows at once, the two are one call of
+///    [`Ready::Yielded`], if it was woken while it ran. (More than 64 are pushed in several batches, between which others are
+///    popped. The polled task then follows the last batch, as [woken](Ready::Woken).) Where the next `pop` follows at once, the two are one call of
 ///    [`push_pop`](Scheduler::push_pop).
 ///
 /// What is said of a group, and that it is gone, may also come during the poll, before its `served`. Besides:
@@ -284,7 +285,7 @@ pub enum Served {
 pub enum Subject {
     /// A group that was opened under the user's `key`, and has no task yet.
     ///
-    /// Not said of tasks without a group, each of which is a group of its own with no attributes.
+    /// Not said of tasks without a group. Each of these is a group of its own, which has no attributes.
     NewGroup {
         /// The group.
         group: GroupId,
@@ -295,7 +296,7 @@ pub enum Subject {
     Group(GroupId),
     /// A task that was spawned with attributes of its own, or inherited them from the task that spawned it.
     ///
-    /// Not said of a task that has none.
+    /// Not said of a task that has none: take it for [`Attributes::new`]. What is said of a task goes before what is said of its group.
     Task(Task),
 }
 

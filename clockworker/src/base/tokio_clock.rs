@@ -20,9 +20,10 @@ pub const DEFAULT_POLL_CHARGE: Duration = Duration::from_micros(10);
 /// The clock of a tokio runtime, which its tests may pause: with it tokio's timers, an executor's caps and its tasks' deadlines are on
 /// one time.
 ///
-/// Where tokio's time runs, the executor's is tokio's. **Where it stands still** (`start_paused`, turmoil), it would have polls take no time,
-/// and no share or cap would hold. So each poll of a task takes [`poll_charge`](TokioClock::poll_charge) then, and each question of
-/// [`yield_if_due`](crate::yield_if_due) inside one. The executor's time is ahead of tokio's by that, until tokio's has come as far. tokio
+/// Where tokio's time runs, the executor's is tokio's. **While it is paused** (`start_paused`, turmoil), polls would take no time, and shares
+/// and caps would have no effect. So each poll of a task takes [`poll_charge`](TokioClock::poll_charge) then, and each question of
+/// [`yield_if_due`](crate::yield_if_due) inside one. The executor's time is ahead of tokio's by that, until tokio's has come as far:
+/// tokio's `Instant` shows when the last period of a cap began, and not what polls in it took. tokio
 /// moves its paused time when it has nothing to do; an executor that always has work keeps it from that, as any task of tokio's.
 ///
 /// An executor that waits for a cap waits on a timer of the runtime, which must be driven meanwhile; where that has been shut down, tokio

@@ -23,7 +23,8 @@ pub enum Step {
     Idle,
     /// Tasks are ready: the budget is spent. Nothing wakes the waker.
     Ready,
-    /// As [`Idle`](Step::Idle), but that tasks of a [throttled](crate::Cap) queue may go on at this time. Nothing wakes the waker then.
+    /// Nothing to do until this time, when a [throttled](crate::Cap) queue may go on: take the next step then, as the waker is not woken.
+    /// Before, it is as [`Idle`](Step::Idle).
     At(Instant),
 }
 

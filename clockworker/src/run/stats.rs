@@ -357,8 +357,8 @@ pub struct GroupStats {
     /// ([`CLOCK`](crate::schedulers::Scheduler::CLOCK)): nothing is counted per poll there,
     /// nor later made up for if the [scheduler is changed](crate::Queue::set_scheduler).
     pub polls: Option<u64>,
-    /// Time that polls and drops of its tasks took, with the executor's work around them, as far as the scheduler was told: where
-    /// polls are short, [an estimate](crate::schedulers::Scheduler::served). None where `polls` is.
+    /// CPU time of the group: polls and drops of its tasks, and the executor's work around them. For polls under 2 µs it is
+    /// [an estimate](crate::schedulers::Served::Task) from samples. None where `polls` is.
     pub busy: Option<Duration>,
     /// Tasks spawned here, or [moved](crate::move_to()) here.
     pub spawned: u64,

@@ -368,3 +368,26 @@ fn a_request_to_stop_before_the_first_run_counts() {
     assert_eq!(settle_run(pin!(ex.run_until(main))), Some(()));
     assert!(seen.get());
 }
+
+#[test]
+fn a_queues_handle_is_an_outsider_unless_a_task_made_it() {
+    let ex = untimed();
+    let queue = ex.new_queue("q").create().unwrap();
+    let outside = queue.handle();
+    let (signal, own) = (Signal::new(), queue.clone());
+    let waited = signal.clone();
+    let request = queue.spawn(async move {
+        waited.wait().await;
+        let inside = own.handle();
+        let spawned = [inside.spawn(|| async { 1 }), outside.spawn(|| async { 2 })];
+        let elsewhere = elsewhere(move || inside.spawn(|| async { 3 }));
+        (futures::future::join_all(spawned).await, elsewhere.await)
+    });
+    let mut drain = begin(&ex, &queue);
+    signal.set();
+    let report = settle_run(Pin::new(&mut drain)).unwrap();
+    let (spawned, elsewhere) = output(request).unwrap();
+    let results: Vec<_> = spawned.into_iter().chain([elsewhere]).map(Result::ok).collect();
+    assert_eq!(results, [Some(1), None, Some(3)]);
+    assert_eq!((report.completed, report.drained), (3, true));
+}
