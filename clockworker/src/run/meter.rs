@@ -16,11 +16,46 @@ pub(crate) const SAMPLE_NS: u64 = 2_000;
 /// And at most this many polls: the bound on how long the host waits when polls suddenly take long.
 pub(super) const MAX_STRIDE: u32 = 32;
 
-/// How many polls to do until the next reading, after `polls` polls took `elapsed_ns`, for readings to be some `window_ns`
-/// apart. At most twice as many: one short poll among long ones says nothing of the next.
-fn stride(window_ns: u64, polls: u32, elapsed_ns: u64) -> u32 {
-    let stride = window_ns * u64::from(polls) / elapsed_ns.max(1);
-    stride.clamp(1, u64::from(MAX_STRIDE.min(2 * polls))) as u32
+/// The mean length of polls is taken over about so many.
+const RECENT: u64 = 64;
+
+/// A longer time counts for so much there, so that its like is not expected for ever. Nanoseconds.
+const LONGEST_NS: u64 = RECENT * SAMPLE_NS * 64;
+
+/// How long the last polls took in the mean, and so how many may go by without a reading of the clock.
+///
+/// A few short ones among long ones change little. Where polls become long, the first reading that comes late says so at once.
+#[derive(Debug)]
+pub(super) struct PollLengths {
+    /// `RECENT` times the mean, in which those that came last count most. Nanoseconds.
+    recent_ns: Cell<u64>,
+}
+
+impl Default for PollLengths {
+    fn default() -> Self {
+        // They are taken to be long at first.
+        Self { recent_ns: Cell::new(RECENT * SAMPLE_NS) }
+    }
+}
+
+impl PollLengths {
+    /// Notes that so many polls, `RECENT` at most, took so long. How many to do until the next reading, for readings to be some
+    /// `window_ns` apart.
+    #[inline]
+    pub(super) fn note(&self, window_ns: u64, polls: u32, elapsed_ns: u64) -> u32 {
+        let before_ns = self.recent_ns.get();
+        let recent_ns = before_ns - before_ns * u64::from(polls) / RECENT + elapsed_ns.min(LONGEST_NS);
+        self.recent_ns.set(recent_ns);
+        // Long polls each have their reading as it is: no need to divide.
+        if recent_ns >= RECENT * window_ns {
+            return 1;
+        }
+        let mut fit = RECENT * window_ns / recent_ns.max(1);
+        if elapsed_ns > window_ns {
+            fit = fit.min(window_ns * u64::from(polls) / elapsed_ns);
+        }
+        fit.clamp(1, MAX_STRIDE.into()) as u32
+    }
 }
 
 /// To whom time is billed.
@@ -51,6 +86,7 @@ pub(crate) struct Meter {
     main_unread: Cell<u32>,
     /// The most of these, if nothing else comes between them.
     main_stride: Cell<u32>,
+    main_lengths: PollLengths,
     pub(super) main_ns: Counter,
     pub(super) own_ns: Counter,
     pub(super) host_ns: Counter,
@@ -73,6 +109,7 @@ impl Meter {
             open: Cell::new(Account::Host),
             main_unread: Cell::new(0),
             main_stride: Cell::new(1),
+            main_lengths: PollLengths::default(),
             main_ns: Counter::default(),
             own_ns: Counter::default(),
             host_ns: Counter::default(),
@@ -193,7 +230,7 @@ impl Meter {
         self.read();
         let took_ns = self.take();
         self.main_ns.add(took_ns);
-        self.main_stride.set(stride(SAMPLE_NS, self.main_unread.take(), took_ns));
+        self.main_stride.set(self.main_lengths.note(SAMPLE_NS, self.main_unread.take(), took_ns));
         self.open.set(Account::Own);
     }
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::Core;
 use super::lots::{Lot, Lots, MOST_IN_MEAN};
-use super::meter::{MAX_STRIDE, SAMPLE_NS};
+use super::meter::{MAX_STRIDE, PollLengths, SAMPLE_NS};
 use super::pick::Signal;
 use super::queue::RunQueue;
 use crate::queue::EARNS_NS;
@@ -49,17 +49,10 @@ const UNREAD_BY_LOT: u32 = 2 * CONTENDED_STRIDE - 1;
 /// The most that a queue has earned: as much as a group.
 const MOST_EARNED_NS: i64 = EARNS_NS as i64 * u16::MAX as i64;
 
-/// The mean length of polls is taken over about so many, so that a few short ones among long ones say nothing of the next.
-const RECENT: u64 = 64;
-
-/// A longer poll counts for so much there, so that its like is not expected for ever. Nanoseconds.
-const LONGEST_NS: u64 = RECENT * SAMPLE_NS * 64;
-
 /// Polls of a queue between clock readings, where none is needed after each.
 pub(crate) struct Stride {
     polls: Cell<u32>,
-    /// `RECENT` times the mean length of its polls, of which those that came last count most. Nanoseconds.
-    recent_ns: Cell<u64>,
+    lengths: PollLengths,
     /// Polls since the last reading, at the end of a slice.
     unread: Cell<u32>,
     /// Where the scheduler asks for service: the poll to be timed, counted from the next one. It stays as drawn when a slice ends:
@@ -75,8 +68,7 @@ impl Default for Stride {
     fn default() -> Self {
         Self {
             polls: Cell::new(1),
-            // Polls are taken to be long at first.
-            recent_ns: Cell::new(RECENT * SAMPLE_NS),
+            lengths: PollLengths::default(),
             unread: Cell::new(0),
             lot: Cell::new(Lot::NEXT),
             least_beyond_ns: Cell::new(0),
@@ -96,21 +88,8 @@ impl Stride {
     pub(super) fn shorten(&self, elapsed_ns: u64) {
         let unread = self.unread.take();
         if unread > 0 && elapsed_ns > SAMPLE_NS {
-            self.polls.set(self.read(SAMPLE_NS, unread, elapsed_ns).min(self.polls.get()));
+            self.polls.set(self.lengths.note(SAMPLE_NS, unread, elapsed_ns).min(self.polls.get()));
         }
-    }
-
-    /// Notes that so many polls took so long. How many to do until the next reading, for readings to be some `window_ns` apart.
-    #[inline]
-    fn read(&self, window_ns: u64, polls: u32, elapsed_ns: u64) -> u32 {
-        let before_ns = self.recent_ns.get();
-        let recent_ns = before_ns - before_ns * u64::from(polls) / RECENT + elapsed_ns.min(LONGEST_NS);
-        self.recent_ns.set(recent_ns);
-        // Long polls each have their reading as it is: no need to divide.
-        if recent_ns >= RECENT * window_ns {
-            return 1;
-        }
-        (RECENT * window_ns / recent_ns.max(1)).min(MAX_STRIDE.into()) as u32
     }
 
     /// Whether the next poll is timed without a lot, as the queue's polls took long in the mean: so many so far, in `busy_ns`.
@@ -270,7 +249,7 @@ impl<'a> Timing<'a> {
             };
         }
         let stands_for = u32::from(self.stride == 1);
-        let next = self.queue.stride.read(self.window_ns(), self.stride, elapsed_ns);
+        let next = self.queue.stride.lengths.note(self.window_ns(), self.stride, elapsed_ns);
         self.stride = next.min(most_unread(self.core));
         self.queue.stride.polls.set(self.stride);
         self.read_after(self.stride);
