@@ -15,7 +15,7 @@ use crate::queue_builder::QueueBuilder;
 use crate::queue_handle::Queue;
 use crate::run::{Core, ExecutorStats, Until, context};
 use crate::shutdown::{self, ShutdownReport};
-use crate::task::{Children, JoinHandle, Label};
+use crate::task::{JoinHandle, Label, Refuses};
 
 /// A single-threaded executor of `!Send` tasks in several queues.
 ///
@@ -264,7 +264,7 @@ impl Executor {
         Handle::new(self.core.shared.clone())
     }
 
-    /// Waits until somebody calls [`Handle::request_stop`]. Ready at once if somebody has.
+    /// Waits until [`Handle::request_stop`] is called. Ready at once if it was called before.
     ///
     /// What follows is up to the caller, usually [`drain`](Executor::drain).
     ///
@@ -312,7 +312,7 @@ impl Executor {
     /// # assert_eq!(ex.block_on(request).unwrap().unwrap(), 42);
     /// ```
     pub async fn drain<D: Future>(&self, deadline: D) -> ShutdownReport {
-        shutdown::run(&self.core, Children::Admit, deadline).await
+        shutdown::run(&self.core, Refuses::Outsiders, deadline).await
     }
 
     /// Stops the executor: it refuses new tasks, also those that its tasks spawn, which [`drain`](Executor::drain) takes. It runs
@@ -343,7 +343,7 @@ impl Executor {
     /// assert_eq!((report.completed, report.cancelled), (1, 1));
     /// ```
     pub async fn shutdown<D: Future>(&self, deadline: D) -> ShutdownReport {
-        shutdown::run(&self.core, Children::Refuse, deadline).await
+        shutdown::run(&self.core, Refuses::All, deadline).await
     }
 
     /// [`shutdown`](Executor::shutdown) without a host.

@@ -228,7 +228,7 @@ impl Handle {
         self.ask(Core::look_at_tasks).await
     }
 
-    /// Asks whoever runs the executor to stop it: [`Executor::stop_requested`](crate::Executor::stop_requested) is ready from then
+    /// Requests a stop: [`Executor::stop_requested`](crate::Executor::stop_requested) is ready from then
     /// on. It does nothing else, and nothing at all once the executor is dropped. Not for signal handlers, as it allocates.
     pub fn request_stop(&self) {
         drop(ask(&self.shared, Core::request_stop));

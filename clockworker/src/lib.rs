@@ -56,7 +56,7 @@
 //! A poll cannot be cut short. Slices, shares and the host's share of the thread are exact to one poll, so keep polls short:
 //! split long computations with [`yield_if_due`], which costs a clock reading (some ten nanoseconds) when nothing is due.
 //!
-//! A future that returns `Pending` without keeping its waker for somebody who wakes it is polled no more, as under any executor.
+//! A future that returns `Pending` and arranges for no wake is not polled again, as under any executor.
 //! Its task stays until it is aborted: it counts in [`max_live`](QueueBuilder::max_live), and a [drain](Executor::drain) waits for it
 //! until the deadline. To find it, turn on the feature `observe`: [`Executor::look_at_tasks`], and the dump of
 //! `clockworker-observe`, say of each task where it was spawned and since when it waits.

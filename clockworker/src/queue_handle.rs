@@ -18,7 +18,7 @@ use crate::queue_builder::{QueueBuilder, request_ns};
 use crate::run::{Core, GroupStats, QueueStats, RunQueue, context};
 use crate::shutdown::{self, ShutdownReport};
 use crate::spawn_when_room::SpawnWhenRoom;
-use crate::task::{Children, JoinHandle, Label, TaskRequest};
+use crate::task::{JoinHandle, Label, Refuses, TaskRequest};
 use crate::task_builder::TaskBuilder;
 use crate::try_spawn::{TrySpawnError, try_spawn, try_spawn_boxed};
 
@@ -382,7 +382,7 @@ impl Queue {
     ///
     /// The queues below it are closed with it; it is gone once they are, too.
     pub fn close(&self) {
-        self.core.close_queue(&self.inner, Children::Refuse);
+        self.core.close_queue(&self.inner, Refuses::All);
     }
 
     /// Drains the queue and those below it: as [`retire`](Queue::retire), but takes the children of their tasks. All of them go when
@@ -411,7 +411,7 @@ impl Queue {
     /// # }
     /// ```
     pub async fn drain<D: Future>(&self, deadline: D) -> ShutdownReport {
-        shutdown::retire(&self.core, &self.inner, Children::Admit, deadline).await
+        shutdown::retire(&self.core, &self.inner, Refuses::Outsiders, deadline).await
     }
 
     /// Retires the queue and those below it: [closes](Queue::close) them, waits until their tasks are finished or `deadline` is,
@@ -450,7 +450,7 @@ impl Queue {
     /// # }
     /// ```
     pub async fn retire<D: Future>(&self, deadline: D) -> ShutdownReport {
-        shutdown::retire(&self.core, &self.inner, Children::Refuse, deadline).await
+        shutdown::retire(&self.core, &self.inner, Refuses::All, deadline).await
     }
 
     /// Whether it was [closed](Queue::close), or [drains](Queue::drain).

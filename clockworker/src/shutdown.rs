@@ -9,7 +9,7 @@ use std::task::Poll;
 use crate::host::RunUntil;
 use crate::queue::Counters;
 use crate::run::{Core, Gone, RunQueue, Until, context};
-use crate::task::{Cause, Children, Stopped};
+use crate::task::{Cause, Refuses, Stopped};
 
 /// How the tasks ended of an executor that was [drained](crate::Executor::drain) or [shut down](crate::Executor::shutdown), or of a
 /// queue that was [drained](crate::Queue::drain) or [retired](crate::Queue::retire).
@@ -42,7 +42,7 @@ impl fmt::Display for ShutdownReport {
     }
 }
 
-pub(crate) async fn run<D: Future>(core: &Rc<Core>, children: Children, deadline: D) -> ShutdownReport {
+pub(crate) async fn run<D: Future>(core: &Rc<Core>, refuses: Refuses, deadline: D) -> ShutdownReport {
     core.drivers.assert_not_driven();
     core.assert_own_process();
     let before = core.stats().finished();
@@ -56,15 +56,15 @@ pub(crate) async fn run<D: Future>(core: &Rc<Core>, children: Children, deadline
             Poll::Pending => deadline.as_mut().poll(cx).map(|_| false),
         }
     });
-    if children == Children::Admit {
+    if refuses == Refuses::Outsiders {
         // What other threads sent before is no late comer. First nothing more may come, so that this ends.
-        core.shared.refuse_tasks(Stopped::ShutDown, children);
+        core.shared.refuse_tasks(Stopped::ShutDown, refuses);
         outside_runs(core, || core.receive_all());
     }
-    core.refuse_tasks(Stopped::ShutDown, children);
+    core.refuse_tasks(Stopped::ShutDown, refuses);
     let drained = RunUntil::new(core, drained).await;
     outside_runs(core, || {
-        core.refuse_tasks(Stopped::ShutDown, Children::Refuse);
+        core.refuse_tasks(Stopped::ShutDown, Refuses::All);
         core.cancel_all(Cause::ShutDown);
     });
     core.drivers.wake_runs();
@@ -81,11 +81,11 @@ fn outside_runs(core: &Rc<Core>, call: impl FnOnce()) {
 pub(crate) async fn retire<D: Future>(
     core: &Rc<Core>,
     queue: &Rc<RunQueue>,
-    children: Children,
+    refuses: Refuses,
     deadline: D,
 ) -> ShutdownReport {
     // No queue comes into a branch that is closed, and what leaves it is counted here.
-    core.close_queue(queue, children);
+    core.close_queue(queue, refuses);
     let branch = core.branch(queue);
     let finished = || {
         let sum = Counters::default();
@@ -101,7 +101,7 @@ pub(crate) async fn retire<D: Future>(
     });
     let drained = drained.await;
     if !drained {
-        core.close_queue(queue, Children::Refuse);
+        core.close_queue(queue, Refuses::All);
         for queue in &branch {
             queue.abort_all(None);
         }

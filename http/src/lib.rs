@@ -45,7 +45,7 @@
 //! | a request of HTTP/2 | one of the queue, in the group of its connection |
 //!
 //! To serve urgent requests in a queue of their own, give them a listener of their own, and call [`serve`] for each. A handler that panics ends its
-//! connection over HTTP/1, and its request over HTTP/2. A connection of HTTP/1 that was upgraded belongs to whoever upgraded it. An upgraded
+//! connection over HTTP/1, and its request over HTTP/2. A connection of HTTP/1 that was upgraded belongs to the handler that upgraded it. An upgraded
 //! request of HTTP/2 is under way until it ends.
 //!
 //! # A full queue
@@ -63,7 +63,7 @@
 //!
 //! # Beside `serve`
 //!
-//! Whoever accepts connections gives hyper's and hyper-util's builders a [`LocalExecutor`]. Clients that want an executor that is `Send`
+//! A server that accepts connections itself gives hyper's and hyper-util's builders a [`LocalExecutor`]. Clients that want an executor that is `Send`
 //! (hyper-util's `legacy::Client`, tonic's `Endpoint::executor`) take a [`QueueExecutor`].
 //!
 //! [`Queue`]: clockworker::Queue

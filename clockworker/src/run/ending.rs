@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::Core;
 use super::waiting::Waiting;
 use crate::base::UnhandledPanic;
-use crate::task::{Cause, Children, Stopped};
+use crate::task::{Cause, Refuses, Stopped};
 
 /// Whether and how an executor ends.
 #[derive(Default)]
@@ -20,9 +20,9 @@ pub(crate) struct Ending {
     drains: Cell<bool>,
     /// Those who wait until no task is left.
     pub(super) waiting: Waiting,
-    /// Whether somebody waits for the inbox, which may turn out to hold no task.
+    /// Whether a future waits for the inbox, which may turn out to hold no task.
     awaits_mail: Cell<bool>,
-    /// Whether somebody asked for a stop.
+    /// Whether a stop was requested.
     pub(super) stop_requested: Cell<bool>,
     /// Those who wait for that.
     pub(super) awaits_stop: Waiting,
@@ -44,12 +44,12 @@ impl Ending {
         self.drains.get()
     }
 
-    /// Notes that somebody waits until the inbox was admitted.
+    /// Notes that a future waits until the inbox was admitted.
     pub(super) fn await_mail(&self) {
         self.awaits_mail.set(true);
     }
 
-    /// Takes the note that somebody waits until the inbox was admitted.
+    /// Takes the note that a future waits until the inbox was admitted.
     pub(super) fn take_awaits_mail(&self) -> bool {
         self.awaits_mail.replace(false)
     }
@@ -96,7 +96,7 @@ impl Core {
 
     #[cold]
     fn fail(&self) {
-        self.refuse_tasks(Stopped::ShutDown, Children::Refuse);
+        self.refuse_tasks(Stopped::ShutDown, Refuses::All);
         self.cancel_all(Cause::ShutDown);
     }
 
@@ -107,10 +107,10 @@ impl Core {
     }
 
     /// Refuses all further tasks, or all but children, unless it refuses those already.
-    pub(crate) fn refuse_tasks(&self, why: Stopped, children: Children) {
+    pub(crate) fn refuse_tasks(&self, why: Stopped, refuses: Refuses) {
         let was_open = self.ending.stopped.get().is_none() || self.ending.drains.get();
-        let children = if was_open { children } else { Children::Refuse };
-        self.ending.drains.set(children == Children::Admit);
+        let refuses = if was_open { refuses } else { Refuses::All };
+        self.ending.drains.set(refuses == Refuses::Outsiders);
         self.ending.stopped.set(Some(why));
         self.queues.refuse_all();
         let queues = self.all_queues();
@@ -118,7 +118,7 @@ impl Core {
             .iter()
             .filter(|queue| queue.closed.get())
             .for_each(|queue| self.collect_refused(&queue.name.borrow()));
-        self.shared.refuse_tasks(why, children);
+        self.shared.refuse_tasks(why, refuses);
         queues.iter().for_each(|queue| self.dismiss_waiters(queue));
     }
 
@@ -146,7 +146,7 @@ impl Core {
     /// Drops every future and scheduler, then closes the inbox. Nothing brings a future back afterwards: wakers can only
     /// wake, and waking a complete task does nothing.
     pub(crate) fn tear_down(&self) {
-        self.refuse_tasks(Stopped::Dropped, Children::Refuse);
+        self.refuse_tasks(Stopped::Dropped, Refuses::All);
         self.cancel_all(Cause::ExecutorDropped);
         self.release.silence();
         self.all_queues().iter().for_each(|queue| queue.drop_scheduler());

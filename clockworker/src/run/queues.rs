@@ -10,7 +10,7 @@ use super::Core;
 use super::queue::RunQueue;
 use crate::base::drop_quietly;
 use crate::queue::{Counters, QueueError};
-use crate::task::{Children, Stopped};
+use crate::task::{Refuses, Stopped};
 
 /// The queues of an executor.
 #[derive(Default)]
@@ -284,16 +284,16 @@ impl Core {
 
     /// Stops a queue, and those below it, from taking tasks, or all but children. It is removed once its last task and child is
     /// gone. One that refuses children goes on refusing them.
-    pub(crate) fn close_queue(&self, queue: &RunQueue, children: Children) {
+    pub(crate) fn close_queue(&self, queue: &RunQueue, refuses: Refuses) {
         let was_closed = queue.closed.replace(true);
-        if was_closed && (children == Children::Admit || !queue.drains.get()) {
+        if was_closed && (refuses == Refuses::Outsiders || !queue.drains.get()) {
             return;
         }
-        queue.drains.set(children == Children::Admit);
-        self.shared.close_name(&queue.name.borrow(), queue.id, children);
+        queue.drains.set(refuses == Refuses::Outsiders);
+        self.shared.close_name(&queue.name.borrow(), queue.id, refuses);
         self.dismiss_waiters(queue);
         if self.has_children(queue) {
-            self.children(queue).iter().for_each(|child| self.close_queue(child, children));
+            self.children(queue).iter().for_each(|child| self.close_queue(child, refuses));
         }
         self.remove_if_done(queue);
     }
@@ -312,7 +312,7 @@ impl Core {
         match self.has_mail() {
             // Maybe of a child.
             true => self.ending.await_mail(),
-            false => self.close_queue(top, Children::Refuse),
+            false => self.close_queue(top, Refuses::All),
         }
     }
 

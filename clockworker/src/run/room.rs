@@ -114,7 +114,7 @@ impl Core {
         self.refusal(queue, from.as_deref()).or_else(|| queue.full(group)).map_or(Ok(()), Err)
     }
 
-    /// Whether a queue takes no more tasks for good of the task that is being polled, or of nobody if none is.
+    /// Whether a queue takes no more tasks for good from the task that is being polled; from an outsider, if none is.
     pub(crate) fn refuses(&self, queue: &RunQueue) -> bool {
         self.refusal(queue, self.current_queue().as_deref()).is_some()
     }

@@ -113,5 +113,5 @@ pub(crate) use owner::OwnerCell;
 pub(crate) use owner_ref::{ArrivalListRef, OwnerRef};
 pub(crate) use request::{Placement, TaskRequest};
 pub(crate) use runnable::{Polling, Ran, Runnable};
-pub(crate) use shared::{Children, Local, Shared, Stopped};
+pub(crate) use shared::{Local, Refuses, Shared, Stopped};
 pub(crate) use shared_ref::{Credits, SharedRef};

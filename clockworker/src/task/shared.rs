@@ -65,16 +65,17 @@ pub(crate) enum Stopped {
     Dropped,
 }
 
-/// Whether tasks may still be spawned by others that are under way.
+/// Which spawns are refused by an executor or a queue that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Children {
-    Admit,
-    Refuse,
+pub(crate) enum Refuses {
+    /// All but those of tasks under way.
+    Outsiders,
+    All,
 }
 
 impl Named {
-    fn close(&mut self, children: Children) {
-        (self.is_open, self.drains) = (false, children == Children::Admit);
+    fn close(&mut self, refuses: Refuses) {
+        (self.is_open, self.drains) = (false, refuses == Refuses::Outsiders);
     }
 }
 
@@ -199,9 +200,9 @@ impl Shared {
     }
 
     /// Hides a closed queue from other threads, or from all but children. Spawns that name it are refused, and counted.
-    pub(crate) fn close_name(&self, name: &str, id: QueueId, children: Children) {
+    pub(crate) fn close_name(&self, name: &str, id: QueueId, refuses: Refuses) {
         if let Some(named) = self.names().queues.get_mut(name).filter(|named| named.id == id) {
-            named.close(children);
+            named.close(refuses);
         }
     }
 
@@ -250,11 +251,11 @@ impl Shared {
     }
 
     /// Refuses spawns from other threads for this reason. Takes all names away, unless children are to find them.
-    pub(crate) fn refuse_tasks(&self, why: Stopped, children: Children) {
+    pub(crate) fn refuse_tasks(&self, why: Stopped, refuses: Refuses) {
         let mut names = self.names();
         names.stopped = Some(why);
-        if children == Children::Admit {
-            names.queues.values_mut().filter(|named| named.is_open).for_each(|named| named.close(children));
+        if refuses == Refuses::Outsiders {
+            names.queues.values_mut().filter(|named| named.is_open).for_each(|named| named.close(refuses));
             return;
         }
         let left: u64 = names.queues.values().map(|named| named.refused).sum();
