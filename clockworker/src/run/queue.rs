@@ -48,6 +48,8 @@ pub(crate) struct RunQueue {
     pub(crate) closed: Cell<bool>,
     /// Closed to all but the children of tasks in queues that drain.
     pub(crate) drains: Cell<bool>,
+    /// One of those that drain with it and had tasks, when it was looked at last.
+    pub(super) drains_with: Cell<Option<QueueId>>,
     /// Closed, empty and removed from the table.
     pub(crate) removed: Cell<bool>,
     pub(crate) share: Cell<Share>,
@@ -91,6 +93,7 @@ impl RunQueue {
             is_awaited: Cell::new(false),
             closed: Cell::new(false),
             drains: Cell::new(false),
+            drains_with: Cell::new(None),
             removed: Cell::new(false),
             share: Cell::new(share),
             yielders: Cell::new(0),

@@ -298,15 +298,22 @@ impl Core {
         self.remove_if_done(queue);
     }
 
-    /// Ends the drain of a queue, and of those that drain with it, unless one has a task: it may spawn into any of them. O(queues),
-    /// each time that one of them has no task left.
+    /// Ends the drain of a queue, and of those that drain with it, unless one has a task: it may spawn into any of them. O(queues) where
+    /// the one that it last waited for has no task left. That is the one with most tasks, so it mostly ends late.
     #[cold]
     fn end_drain(&self, queue: &RunQueue) {
         let mut top = queue;
         while let Some(parent) = top.parent.as_deref().filter(|parent| parent.drains.get()) {
             top = parent;
         }
-        if self.branch(top).iter().any(|queue| queue.live.get() > 0 || self.runs(queue)) {
+        let is_busy = |queue: &RunQueue| queue.live.get() > 0 || self.runs(queue);
+        if top.drains_with.get().and_then(|id| self.queue(id)).is_some_and(|queue| is_busy(&queue)) {
+            return;
+        }
+        let branch = self.branch(top);
+        let busy = branch.iter().filter(|queue| is_busy(queue)).max_by_key(|queue| queue.live.get());
+        top.drains_with.set(busy.map(|queue| queue.id));
+        if busy.is_some() {
             return;
         }
         match self.has_mail() {
